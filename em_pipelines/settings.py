@@ -50,7 +50,7 @@ from em_pipelines.llm.settings import LlmSettings
 from em_pipelines.observability.settings import LogSettings, TracingSettings
 from em_pipelines.resolution.settings import ResolutionSettings
 from em_pipelines.retrieval.context.settings import ContextSettings
-from em_pipelines.retrieval.settings import RetrievalSettings
+from em_pipelines.retrieval.settings import BUILT_IN, RetrievalSettings
 from em_pipelines.schema.near_names import hint
 from em_pipelines.storage.duckdb_engine import EngineSettings
 from em_pipelines.storage.files import Access
@@ -89,10 +89,10 @@ class Settings(BaseSettings):
         default="rules", pattern="^(rules|llm)$", description="which extractor reads the messages: rules or llm"
     )
     embedder: str = Field(
-        default="none",
-        pattern=r"^(none|sentence-transformers:.+|openai:.+)$",
-        description="what makes vectors, of texts for search, of phrases to see which mean the same, and of sentences "
-        "to see which are orders: none, sentence-transformers:MODEL or openai:MODEL",
+        default=BUILT_IN,
+        pattern=rf"^(none|{BUILT_IN}|sentence-transformers:.+|openai:.+)$",
+        description="what makes vectors of texts for search: none, built-in, sentence-transformers:MODEL or "
+        "openai:MODEL; the last two also of phrases, to see which mean the same",
     )
     partitions_from: date | None = Field(
         default=None,

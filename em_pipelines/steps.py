@@ -33,9 +33,9 @@ from em_pipelines.lifecycle.decay import decay_run, decay_run_of_days
 from em_pipelines.lifecycle.inference.infer import InferenceRun, Proposer
 from em_pipelines.lifecycle.inference.rules import rules_of
 from em_pipelines.lifecycle.inference.settings import InferenceSettings
-from em_pipelines.resolution.aliases import Aliases
 from em_pipelines.resolution.registry import resolution_run
 from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.resolution.user_registry import Aliases
 from em_pipelines.schema.readings import Extractor
 from em_pipelines.schema.tables import clean, derived, extraction, graph, outgoing, raw, record
 from em_pipelines.storage.duckdb_engine import EngineSettings, connect

@@ -29,8 +29,9 @@ from em_pipelines.schema.readings import (
     Segment,
     Sentence,
     Turn,
+    Withheld,
 )
-from em_pipelines.schema.vocabulary import USER, USUAL_TEMPORAL_TYPE, EntityType, TemporalType
+from em_pipelines.schema.vocabulary import INSTRUCTION, USER, USUAL_TEMPORAL_TYPE, EntityType, TemporalType
 
 OBSERVED = "observation"
 """The pattern of every observation."""
@@ -148,6 +149,10 @@ def _n_characters(text: str) -> int:
     return len(text) if text.isascii() else len(text) + 3 * len(_SIGN.findall(text)) + 2 * len(_SYLLABLE.findall(text))
 
 
+NO_INSTRUCTION = "preference"
+"""What a sentence states that is labelled as an instruction and is none about answers."""
+
+
 def _says_nothing(text: str, settings: GateSettings) -> bool:
     if not any(c.isalnum() for c in text):
         return True
@@ -198,29 +203,31 @@ def with_observations(reading: Extraction, segment: Segment, settings: GateSetti
 
 
 def _observations(turn: Turn) -> Iterator[Claim]:
+    """The sentences that are worth keeping, each of its kind, and those in which the guard finds an instruction about
+    answers; what it does not find is none, whatever the label says."""
     if turn.subject is None:
         return
     before: Sentence | None = None
     for sentence in turn.sentences:
-        may_be_kept = _may_be_kept(sentence, turn)
-        if sentence.kind is not None and may_be_kept:
+        near = _withheld_in(sentence, turn)
+        may_be_kept = all(one.reason == STANDING for one in near)
+        kind = INSTRUCTION if near else NO_INSTRUCTION if sentence.kind == INSTRUCTION else sentence.kind
+        if kind is not None and may_be_kept:
             start, end = without_marks(turn.text, (sentence.span_start, sentence.span_end))
             if end - start > MAX_CHARACTERS:
                 clauses = [one.start() for one in _CLAUSE_END.finditer(turn.text, start, start + MAX_CHARACTERS)]
                 end = max(clauses, default=start)
             text = " ".join(turn.text[start:end].split())
             if text and CODE_MARK not in text:
-                yield _observation(sentence, sentence.kind, text, turn, before)
+                yield _observation(sentence, kind, text, turn, before)
         before = sentence if may_be_kept else None
 
 
-def _may_be_kept(sentence: Sentence, turn: Turn) -> bool:
-    """Whether the guard leaves a sentence whole, or lets it pass as an instruction about answers."""
+def _withheld_in(sentence: Sentence, turn: Turn) -> list[Withheld]:
+    """What the guard takes out of a sentence, or does not let be quoted: instructions about answers are among it."""
     span = (sentence.span_start, sentence.span_end)
-    near = [
-        one for one in turn.withheld or () if overlaps(span, [(one.span_start, one.span_end)]) and one.issue != RANK
-    ]
-    return all(one.reason == STANDING for one in near)
+    found = [one for one in turn.withheld or () if overlaps(span, [(one.span_start, one.span_end)])]
+    return [one for one in found if one.issue != RANK]
 
 
 def _observation(sentence: Sentence, kind: str, text: str, turn: Turn, before: Sentence | None) -> Claim:

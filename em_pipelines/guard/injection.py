@@ -46,7 +46,9 @@ _HARMLESS = frozenset({"strip", "match", "weak", "claim"})
 """Effects of rules that alone make no message hostile."""
 _MAX_DEPTH = 2
 EMBEDDED = "embedded"
-ALSO_OF_SOFTWARE = frozenset({"third_person", "payment_data"})
+ALSO_OF_SOFTWARE = frozenset(
+    {"third_person", "payment_data", "standing_procedure", "destructive", "role_play", "order", "grant"}
+)
 """Kinds of orders whose words people use of the software that they build, too."""
 PLAIN = -5.0
 """Log odds of an order below which such words count as talk about software. Of 19 sentences of attacks that rules tell
@@ -259,7 +261,8 @@ def _drop_disguised(search: _Search, readings: list[str], backwards: str | None)
     for reading in readings:
         rules = [rule for rule in book.candidates(reading) if rule.effect not in _HARMLESS and not rule.is_cased]
         for found in book.find(reading, reading, search.sentences, rules):
-            search.drop("encoded", _whole_sentences(search, found))
+            if reading[found.start : found.end] != search.folded[found.start : found.end]:  # else it says so plainly
+                search.drop("encoded", _whole_sentences(search, found))
     if backwards is not None:
         turned = [(start, end) for start, end in search.sentences() if reversed_reading(search.folded[start:end])]
         if turned:

@@ -7,16 +7,19 @@ before. A last score, of the sentence alone, tells orders to whoever reads. Each
 other message of a day moves its scores. A logistic regression on
 the words of the sentence alone comes first: what it tells to be worth nothing is not read by the network. What both
 were fitted to, and how well they tell: docs/model-card.md.
+
+The same encoder, as it was published and projected onto 96 directions (training/vectors), places texts in a space where
+those of like meaning are near. A text counts by its beginning, which mostly says what it is about; code is left out.
 """
 
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -24,14 +27,23 @@ import numpy.typing as npt
 import yaml
 
 from em_pipelines.errors import PatternError
+from em_pipelines.language.cleaning import CODE_MARK, blank_code
 from em_pipelines.language.sentences import sentences
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MODEL = Path(__file__).with_name("sentence_labels.onnx")
+MODEL, VECTORS = (Path(__file__).with_name(f"{name}.onnx") for name in ("sentence_labels", "text_vectors"))
+WORD_VECTORS = "word_pieces.bin"
+"""The vectors of word pieces (30,522 × 384, of eight bits), which all encoders read."""
+CLS, SEP = 101, 102
+"""Ids of the tokens that open a text and close a part of it."""
+MAX_TEXT_TOKENS, N_NUMBERS = 64, 96
+LONGEST_TEXT = 2_000
+"""Characters that are looked at for these tokens."""
+Vectors = npt.NDArray[np.float32]
 FITTED = "sentence_labels.yaml"
-"""The digest of both files of weights, calibration and thresholds: by this file a step knows of another model."""
+"""The digest of the files of weights, calibration and thresholds: by this file a step knows of another model."""
 KINDS = ("instruction", "decision", "plan", "event", "state", "relationship", "preference", "fact")
 """Kinds of observation, in the order of the first scores; behind them stand the reasons not to keep a sentence
 (training/durable/GUIDELINES.md)."""
@@ -42,8 +54,22 @@ WORDS = "sentence_words.npz"
 """The weights of words."""
 N_MARKS = 2**15
 _WORD = re.compile(r"\w+|[^\w\s]")
-_CLS, _SEP = 101, 102
-"""Ids of the tokens that open a text and close a part of it."""
+
+
+@cache
+def opened(path: Path) -> "tuple[Any, Tokenizer]":
+    """The model of a file and its tokenizer, which stands in the metadata. Raises PatternError if it cannot be read."""
+    import onnxruntime  # noqa: PLC0415  (a tenth of a second, and of whoever encodes alone)
+    from tokenizers import Tokenizer  # noqa: PLC0415
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        model = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return model, Tokenizer.from_str(model.get_modelmeta().custom_metadata_map["tokenizer"])
+    except Exception as error:
+        raise PatternError(f"reading the model {path.name}: {error}; restore the file") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +158,16 @@ class SentenceModel:
     """The fitted network, its vocabulary, and the calibration of its scores."""
 
     def __init__(self, path: Path = MODEL) -> None:
-        import onnxruntime  # noqa: PLC0415  (a tenth of a second, and of whoever labels alone)
-        from tokenizers import Tokenizer  # noqa: PLC0415
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         try:
             fitted = yaml.safe_load(path.with_name(FITTED).read_text(encoding="utf-8"))
-            content = path.read_bytes()
             is_of_another = digest_of(path) != fitted["sha256"]
             with np.load(path.with_name(WORDS), allow_pickle=False) as words:
                 self._kept_words, self._order_words = words["kept"].tolist(), words["order"].tolist()
-            self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-            self._tokens = Tokenizer.from_str(self._session.get_modelmeta().custom_metadata_map["tokenizer"])
         except Exception as error:
             raise PatternError(f"reading the model {path.name}: {error}; restore the file") from error
         if is_of_another:
-            raise PatternError(f"reading the model {path.name}: {FITTED} is of another model; restore all three files")
+            raise PatternError(f"reading the model {path.name}: {FITTED} is of another model; restore the four files")
+        self._session, self._tokens = opened(path)
         self.threshold: float = fitted["threshold"]
         self._gate: float = fitted["gate"]
         self._slope: float = fitted["slope"]
@@ -182,8 +200,9 @@ class SentenceModel:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a model and of the weights of words beside it, in hexadecimal."""
-    return hashlib.sha256(path.read_bytes() + path.with_name(WORDS).read_bytes()).hexdigest()
+    """The SHA-256 of a model and of the two files of words beside it, in hexadecimal."""
+    files = (path, path.with_name(WORD_VECTORS), path.with_name(WORDS))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def marks_of(sentence: str) -> list[int]:
@@ -195,11 +214,53 @@ def marks_of(sentence: str) -> list[int]:
 
 def encoded(tokens: "Tokenizer", sentence: str, before: str) -> tuple[list[int], int]:
     """The ids of a sentence and of what was said before it, and how many of them are of the sentence."""
-    own = [_CLS, *tokens.encode(sentence, add_special_tokens=False).ids[:MAX_SENTENCE_TOKENS], _SEP]
+    own = [CLS, *tokens.encode(sentence, add_special_tokens=False).ids[:MAX_SENTENCE_TOKENS], SEP]
     past = tokens.encode(before, add_special_tokens=False).ids[-MAX_BEFORE_TOKENS:]
-    return [*own, *past, _SEP] if past else own, len(own)
+    return [*own, *past, SEP] if past else own, len(own)
 
 
 @cache
 def _model() -> SentenceModel:
     return SentenceModel()
+
+
+class TextVectors:
+    """The encoder. It is opened when it is first asked."""
+
+    def __init__(self, path: Path = VECTORS) -> None:
+        self._path = path
+
+    @cached_property
+    def name(self) -> str:
+        """Vectors of one name are comparable; other weights have another."""
+        return f"{self._path.stem}:{_short_digest(self._path)}"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Texts × 96, each of length 1; 0 of a text without words. Raises PatternError if the model cannot be read."""
+        return np.stack([self.ask(text) for text in texts]) if texts else np.zeros((0, N_NUMBERS), np.float32)
+
+    def ask(self, text: str) -> Vectors:
+        """The vector of a text, of length 1."""
+        model, tokens = opened(self._path)
+        ids = tokens.encode(_prose(text), add_special_tokens=False).ids[:MAX_TEXT_TOKENS]
+        found: Vectors = model.run(None, {"ids": np.array([[CLS, *ids, SEP]], np.int64)})[0][0]
+        length = float(np.linalg.norm(found)) if ids else np.inf
+        return (found / np.float32(length)).astype(np.float32)
+
+
+def _prose(text: str) -> str:
+    """The text without code and what was blanked."""
+    said = text[:LONGEST_TEXT]
+    if "\n" in said or "`" in said:
+        said = blank_code(said)
+    return said.replace(CODE_MARK, " ")
+
+
+@cache
+def _short_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes() + path.with_name(WORD_VECTORS).read_bytes()).hexdigest()[:8]
+
+
+@cache
+def _opened(path: Path):  # type: ignore[no-untyped-def]
+    return opened(path)

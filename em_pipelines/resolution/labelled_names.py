@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from em_pipelines.language.name_keys import unique_role
-from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.registry import DEFAULT_SETTINGS, resolve
 from em_pipelines.resolution.settings import ResolutionSettings
+from em_pipelines.resolution.user_registry import NO_ALIASES, Aliases
 from em_pipelines.schema.ids import correlation_id, message_id
 from em_pipelines.schema.table import rows_of
 from em_pipelines.schema.tables.extraction import MENTIONS

@@ -19,14 +19,22 @@ import pyarrow.compute as pc
 from em_pipelines.extraction.feedback_statements import spoken
 from em_pipelines.guard.sensitive import SafetySettings
 from em_pipelines.language.name_keys import name_key
-from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.clusters import FEEDBACK
 from em_pipelines.resolution.mention_resolution import Heard, owned, place_of, see
 from em_pipelines.resolution.name_parts import role_of
 from em_pipelines.resolution.qualifiers import ALONE, Speech, speeches
 from em_pipelines.resolution.role_statements import roles_said
 from em_pipelines.resolution.settings import ResolutionSettings
-from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, name_keys, role_keys, row_keys
+from em_pipelines.resolution.user_registry import (
+    NO_ALIASES,
+    Aliases,
+    Cause,
+    Grounds,
+    Registry,
+    name_keys,
+    role_keys,
+    row_keys,
+)
 from em_pipelines.resolution.word_lists import partners
 from em_pipelines.schema.decisions import Decision
 from em_pipelines.schema.ids import message_id

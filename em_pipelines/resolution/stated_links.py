@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from em_pipelines.language.name_keys import compact_key, fold, name_key, owned_name
-from em_pipelines.resolution.aliases import AliasEntry
 from em_pipelines.resolution.clusters import Verdict, is_same_kind
 from em_pipelines.resolution.linking import compare, is_kept_apart, is_open, qualifiers_of
 from em_pipelines.resolution.name_parts import (
@@ -12,7 +11,7 @@ from em_pipelines.resolution.name_parts import (
 )
 from em_pipelines.resolution.qualifiers import AT, MARKS, OF, as_qualifier, clash, is_same_role, owner_in
 from em_pipelines.resolution.role_statements import SaidRole
-from em_pipelines.resolution.user_registry import Cause, Grounds, Registry, is_user, parsed
+from em_pipelines.resolution.user_registry import AliasEntry, Cause, Grounds, Registry, is_user, parsed
 from em_pipelines.resolution.word_lists import Partner, roles, words
 from em_pipelines.schema.rows import EntityRow
 from em_pipelines.schema.vocabulary import EntityType

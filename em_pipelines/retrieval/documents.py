@@ -25,7 +25,8 @@ from em_pipelines.retrieval.settings import Weights
 from em_pipelines.retrieval.terms import STOP_WORDS, Floats, stems
 from em_pipelines.schema.readings import Withheld
 from em_pipelines.schema.rows import ContradictionRow
-from em_pipelines.schema.vocabulary import OBSERVATIONS, QUOTED_ROLES, USER
+from em_pipelines.schema.tables.clean import SENTENCES
+from em_pipelines.schema.vocabulary import ASSISTANT, OBSERVATIONS, QUOTED_ROLES, USER
 from em_pipelines.serving.facts import withdrawn
 
 MESSAGE, FACT, EXPERIENCE, OBSERVATION = "message", "fact", "experience", "observation"
@@ -69,13 +70,15 @@ SCHEMA = pa.schema(
         ("polarity", pa.int64()),
         ("is_withdrawn", pa.bool_()),
         ("user_id", pa.string()),
+        ("labels", SENTENCES),
     ]
 )
-"""One row a document; from `status` on, columns are of facts alone, but for `user_id`, whose it is. `turn_number` and
-`session_id` of a fact are those of its first provenance; `confidence` is the effective one of a fact, 1 of a message, 0
-of one of which nothing may be told; `names` are keys of all names of both ends (`name_keys.name_key`); `sources` are
-where it was said; `conflicts` are the facts that cannot hold beside it; `polarity` is 1, or -1 of what is not so.
-What `is_withdrawn` was taken back or corrected by people: where it was said it is not quoted any more."""
+"""One row a document; from `status` on, columns are of facts alone, but for `user_id`, whose it is, and `labels`, the
+sentences of a message with how probably each is worth keeping. `turn_number` and `session_id` of a fact are those of
+its first provenance; `confidence` is the effective one of a fact, 1 of a message, and 0 of one of which nothing may be
+told; `names` are keys of all names of both ends (`name_keys.name_key`); `sources` are where it was said; `conflicts`
+are the facts that cannot hold beside it; `polarity` is 1, or -1 of what is not so. What `is_withdrawn` was taken back
+or corrected by people: where it was said it is not quoted any more."""
 
 
 def messages(table: pa.Table, user_id: str) -> pa.Table:
@@ -90,6 +93,7 @@ def messages(table: pa.Table, user_id: str) -> pa.Table:
         "said_at": own["timestamp"], "utc_offset_minutes": own["utc_offset_minutes"],
         "confidence": pa.repeat(1.0, len(own)), "tags": own["tags"],
         "domain": own["domain"], "user_id": own["user_id"], "subject": own["subject"],
+        "labels": own["sentences"],
     }  # fmt: skip
     said = pa.table(
         [columns.get(field.name, pa.nulls(len(own), field.type)) for field in SCHEMA],
@@ -319,6 +323,9 @@ class Hit:
     path: tuple[str, ...] = ()
     is_own: bool = False
     """Whether the remembered person said it."""
+    is_of_assistant: bool = False
+    labels: tuple[tuple[int, int, float], ...] = ()
+    """Sentences of a message: where they begin and end, and how probably each is worth keeping."""
     experience_id: str | None = None
     said_at: datetime | None = None
     """When it was said; `said_on` is the day by the clock of who said it."""
@@ -346,12 +353,11 @@ class Scores:
     weights: Weights | None = None
 
     def shares(self, number: int) -> dict[str, float]:
-        """What each component adds to the score of a document, where it adds anything."""
-        return {
-            name: round(getattr(self.weights, name, 1.0) * float(values[number]), 6)
-            for name, values in self.components.items()
-            if values[number]
-        }
+        """What each component adds to the score of a document, where it adds anything. They add up to the score: what
+        confidence takes away of them, or a thread adds to them, is taken from all alike."""
+        parts = {name: getattr(self.weights, name, 1.0) * float(one[number]) for name, one in self.components.items()}
+        factor = float(self.total[number]) / (sum(parts.values()) or 1.0)
+        return {name: round(part * factor, 6) for name, part in parts.items() if part}
 
 
 def hits_of(pack: Pack, numbers: Sequence[int], scores: Scores, n_neighbours: int = 0) -> list[Hit]:
@@ -372,6 +378,8 @@ def hits_of(pack: Pack, numbers: Sequence[int], scores: Scores, n_neighbours: in
             neighbours=_around(pack, n, n_neighbours) if row["kind"] == MESSAGE else (),
             sources=tuple((source["session_id"], source["turn_number"]) for source in row["sources"] or ()),
             is_own=row["kind"] == MESSAGE and row["subject"] == USER,
+            is_of_assistant=row["role"] == ASSISTANT,
+            labels=tuple((one["span_start"], one["span_end"], one["confidence"]) for one in row.get("labels") or ()),
             said_at=row["said_at"],
             experience_id=row.get("experience_id"),
         )

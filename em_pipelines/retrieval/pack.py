@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from em_pipelines.errors import CorruptTableError
 from em_pipelines.retrieval.terms import Floats, Topics, letter_runs, plain_words, stem
+from em_pipelines.schema.vocabulary import ASSISTANT
 from em_pipelines.serving.facts import SHOWN
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def summed(counts: "csr_matrix", groups: Integers) -> "csr_matrix":
     return csr_matrix(belongs @ counts)
 
 
-VERSION = 5
+VERSION = 6
 EXPERIENCES = "experiences"
 """The folder of a pack within a pack."""
 
@@ -243,8 +244,7 @@ class Pack:
     @cached_property
     def speakers(self) -> list[str]:
         """Who speaks, in order of number: names, or roles where a log names nobody."""
-        found: list[str] = orjson.loads(self._file("speakers.json").read_bytes())
-        return found
+        return list(orjson.loads(self._file("speakers.json").read_bytes()))
 
     def said_by(self, name: str) -> Floats:
         """1 for the documents of speakers of that name, in lower case; else 0."""
@@ -253,6 +253,11 @@ class Pack:
         for number in numbers:
             found[self._said_by == number] = 1
         return found
+
+    @cached_property
+    def is_of_assistant(self) -> npt.NDArray[np.bool_]:
+        """Whether each document is a message of an assistant."""
+        return np.asarray(pc.fill_null(pc.equal(self.documents["role"], ASSISTANT), False).to_numpy(), bool)
 
     @cached_property
     def _said_by(self) -> Integers:
@@ -294,8 +299,7 @@ class Pack:
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
         """The facts as rows of `documents.SCHEMA`; they stand behind all messages."""
-        found: list[dict[str, Any]] = self.documents.slice(self.n_messages).to_pylist()
-        return found
+        return list(self.documents.slice(self.n_messages).to_pylist())
 
     @cached_property
     def n_messages(self) -> int:

@@ -310,7 +310,7 @@ def _standing(home: SearchableHome, users: Sequence[str] | None = None) -> list[
 
 
 def _version(home: SearchableHome) -> str:
-    return f"{code_digest(__name__)} {home.settings.retrieval.topics} {home.settings.embedder}"
+    return f"{code_digest(__name__)} {home.settings.retrieval.topics} {home.embedder and home.embedder.name}"
 
 
 def _marks(home: SearchableHome) -> dict[str, str]:

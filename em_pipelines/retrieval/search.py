@@ -24,9 +24,13 @@ CANDIDATES = 5
 """How many times as many documents as are wanted are looked at for repetition."""
 SAME_WORDS = 0.8
 """Share of all words of two texts from which they say the same (Jaccard): `I love hiking` in five other moods."""
+CAPPED_FACTS = 5
+"""Of so many hits one may be a fact where their number is given."""
 THREAD_TURNS = 6
 """So many of the last turns of a thread say what it is about."""
 BOTH = frozenset({MESSAGE, FACT})
+AT_A_GLANCE = frozenset({*NAMES, "role"})
+"""Components that speak for a document only beside others."""
 EVERY_KIND = BOTH | {EXPERIENCE}
 
 
@@ -39,7 +43,8 @@ class Search:
     `min_confidence` (0 to 1) is for facts and experiences. `standing` are the facts that hold with their confidence,
     where they are not those that the pack knows: then, or after corrections. `thread` is the conversation so far,
     oldest first.
-    `n_neighbours` turns on either side come with each message.
+    `n_neighbours` turns on either side come with each message. With `is_capped` there are `n_hits` in all, of which a
+    fifth may be facts.
     """
 
     text: str
@@ -57,6 +62,7 @@ class Search:
     standing: Mapping[str, float] | None = None
     thread: tuple[str, ...] = ()
     n_neighbours: int = 0
+    is_capped: bool = False
 
 
 def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Embedder | None = None) -> list[Hit]:
@@ -75,12 +81,16 @@ def search(pack: Pack, wanted: Search, settings: RetrievalSettings, embedder: Em
     confidence = held(pack, wanted.standing)
     total *= confidence
     chosen: list[int] = []
-    for kind in (MESSAGE, FACT):
+    n_left = wanted.n_hits
+    for kind in (FACT, MESSAGE):
         if kind in wanted.kinds:
             is_beside = kind == FACT and MESSAGE in wanted.kinds
-            n_hits = min(settings.n_facts, wanted.n_hits) if is_beside else wanted.n_hits
+            n_beside = max(1, wanted.n_hits // CAPPED_FACTS) if wanted.is_capped else settings.n_facts
             narrow = np.where(narrowed(pack, wanted, kind, confidence), total, np.float32(-np.inf))
-            chosen += _best(pack, narrow.astype(np.float32), n_hits, settings.mmr_lambda)
+            n_hits = min(n_beside, n_left) if is_beside else n_left
+            found = _best(pack, narrow.astype(np.float32), n_hits, settings.mmr_lambda)
+            n_left -= len(found) if wanted.is_capped else 0
+            chosen = [*found, *chosen]
     if "answers" in shares:
         chosen = _answers_among(chosen, pack.n_messages, shares["answers"], total)
     chosen = _with_conflicts(pack, chosen, wanted, confidence)
@@ -116,8 +126,8 @@ def held(pack: Pack, standing: Mapping[str, float] | None) -> Floats:
 
 def _total(pack: Pack, shares: Mapping[str, Floats], weights: Weights) -> Floats:
     """The weighed components, 0 where nothing but what a document shows at a glance speaks for it."""
-    telling = score({name: values for name, values in shares.items() if name not in NAMES}, weights)
-    rest = score({name: values for name, values in shares.items() if name in NAMES}, weights)
+    telling = score({name: values for name, values in shares.items() if name not in AT_A_GLANCE}, weights)
+    rest = score({name: values for name, values in shares.items() if name in AT_A_GLANCE}, weights)
     total: Floats = np.where(telling > 0, telling + rest, np.float32(0))
     return np.broadcast_to(total, len(pack.days)).astype(np.float32)
 

@@ -2,6 +2,9 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+BUILT_IN = "built-in"
+"""The embedder that ships (`em_pipelines.language.sentence_labels`)."""
+
 
 class Weights(BaseModel):
     """The share of each component in the score of a document; 0 switches it off.
@@ -22,6 +25,9 @@ class Weights(BaseModel):
     meaning_near: float = Field(default=1.0, ge=0, description="mean of that of two turns on either side")
     speaker: float = Field(
         default=1.0, ge=0, description="the one person whom the question names is speaking; half where it only asks"
+    )
+    role: float = Field(
+        default=1.5, ge=0, description="a person is speaking, or the assistant where the question asks what it said"
     )
     date: float = Field(default=1.0, ge=0, description="said at the time that the question names")
     time_said: float = Field(default=0.6, ge=0, description="a time is said, where the question asks for one")

@@ -183,12 +183,16 @@ def asks_for_time(text: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class QuestionKinds:
     """The kinds of questions of `questions.yaml`: patterns with the relations of the facts that answer, those for what
-    fits none of them, and patterns of questions that several things answer, or that are asked of two people."""
+    fits none of them, and patterns of questions that several things answer, that are asked of two people, about what an
+    assistant said, and about a stretch of time; and the words of an instruction that say what it is for."""
 
     answers: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
     otherwise: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
     several: re.Pattern[str]
     shared: re.Pattern[str]
+    of_assistant: re.Pattern[str]
+    over_time: re.Pattern[str]
+    scope: re.Pattern[str]
 
 
 @cache
@@ -199,7 +203,9 @@ def question_kinds() -> QuestionKinds:
         tuple((_compiled(one["pattern"]), tuple(one["relations"])) for one in found[name].values())
         for name in ("answers", "otherwise")
     )
-    patterns = (_compiled(found[name]["pattern"]) for name in ("several", "shared"))
+    patterns = (
+        _compiled(found[name]["pattern"]) for name in ("several", "shared", "of_assistant", "over_time", "scope")
+    )
     return QuestionKinds(answers, otherwise, *patterns)
 
 
@@ -228,6 +234,31 @@ def answering_relations(text: str) -> dict[str, float]:
 def asks_for_several(text: str) -> bool:
     """Whether several things answer: which cities, what they have in common, how many."""
     return question_kinds().several.search(text) is not None
+
+
+def asks_of_assistant(text: str) -> bool:
+    """Whether what an assistant said answers."""
+    return question_kinds().of_assistant.search(text) is not None
+
+
+def asks_over_time(text: str) -> bool:
+    """Whether a question is about a stretch of time: a summary, or in which order things came."""
+    return question_kinds().over_time.search(text) is not None
+
+
+IN_SCOPE = 0.3
+"""Share of the words of a scope that a question has."""
+_BEGINNING = 6
+"""Letters of words that are forms of one: congruent, congruence."""
+
+
+def is_in_scope(instruction: str, text: str) -> bool:
+    """Whether a standing instruction is for such a question: what it is for shares words with it, or is not said."""
+    scope = question_kinds().scope.search(instruction)
+    if scope is None:
+        return True
+    wanted, said = ({one[:_BEGINNING] for one in question_stems(part, frozenset())} for part in (scope["scope"], text))
+    return len(wanted & said) >= IN_SCOPE * len(wanted)
 
 
 _PAIR = re.compile(r"\b([A-Z][\w'’-]*)( and )([A-Z][\w'’-]*)\b")

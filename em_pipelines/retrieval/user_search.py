@@ -104,7 +104,8 @@ def ask(home: SearchableHome, user_id: str, wanted: Search, n_hops: int = 0) -> 
     if n_hops and FACT in wanted.kinds:
         beyond = _consolidating(home, user_id, wanted, recurring)
         best += _along_the_graph(pack, best, wanted, withheld, n_hops, beyond)
-    return [*(view.hits(best, rows) if view else best), *recurring]
+    told = [*(view.hits(best, rows) if view else best), *recurring]
+    return told[: wanted.n_hits] if wanted.is_capped and not n_hops else told
 
 
 def _observations(home: SearchableHome, user_id: str, wanted: Search) -> list[Hit]:

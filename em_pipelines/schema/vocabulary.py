@@ -4,7 +4,8 @@ from enum import StrEnum
 
 USER = "user"
 """The reserved name of the remembered person, who is an entity of type person."""
-QUOTED_ROLES = ("user", "assistant")
+ASSISTANT = "assistant"
+QUOTED_ROLES = ("user", ASSISTANT)
 """Whose messages may be found and quoted: what tools gave, and what the system says, never is."""
 
 
@@ -126,6 +127,8 @@ OFFERED_BY_GROUP = {
     group: names for group, names in RELATIONS_BY_GROUP.items() if group not in {"health", "observation"}
 }
 """Relations that a model is offered in any case."""
+INSTRUCTION = "instruction"
+"""The kind of observation that says how the person wants to be answered from now on."""
 OBSERVATIONS: tuple[str, ...] = RELATIONS_BY_GROUP["observation"]
 """Kinds of observation: the relation between whoever says something worth keeping and the sentence, a literal."""
 

@@ -26,7 +26,7 @@ from em_pipelines.schema.table import Table, rows_of
 from em_pipelines.schema.tables.clean import MESSAGES
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
 from em_pipelines.schema.tables.raw import FEEDBACK
-from em_pipelines.schema.vocabulary import MAY_BE_PHRASE, OBSERVATIONS, Mechanism, Status
+from em_pipelines.schema.vocabulary import INSTRUCTION, MAY_BE_PHRASE, OBSERVATIONS, Mechanism, Status
 from em_pipelines.storage.duckdb_engine import bind, fetch, scratch, statement
 from em_pipelines.storage.step import Step
 from em_pipelines.storage.store import Store
@@ -34,8 +34,8 @@ from em_pipelines.storage.store import Store
 if TYPE_CHECKING:
     from em_pipelines.graph.rounds import FoldSettings
     from em_pipelines.guard.sensitive import SafetySettings
-    from em_pipelines.resolution.aliases import Aliases
     from em_pipelines.resolution.settings import ResolutionSettings
+    from em_pipelines.resolution.user_registry import Aliases
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,14 @@ class KeptAs(StrEnum):
     FACTS = "facts"
     OBSERVATIONS = "observations"
     BOTH = "both"
+    WITH_INSTRUCTIONS = "facts and standing instructions"
 
     def of(self, edges: pa.Table) -> pa.Table:
         """The edges that are asked for."""
         if self is KeptAs.BOTH:
             return edges
-        is_observation = pc.is_in(edges["relation"], pa.array(OBSERVATIONS))
+        kinds = [kind for kind in OBSERVATIONS if kind != INSTRUCTION or self is not KeptAs.WITH_INSTRUCTIONS]
+        is_observation = pc.is_in(edges["relation"], pa.array(kinds))
         return edges.filter(is_observation if self is KeptAs.OBSERVATIONS else pc.invert(is_observation))
 
 
@@ -147,10 +149,12 @@ class FactQuery:
 
 
 class FactRow(CurrentEdgeRow):
-    """A row of `standing`: one of `current_edges`, with the names of its ends, as shown and normalised."""
+    """A row of `standing`: one of `current_edges`, with names and types of its ends; names as shown and normalised."""
 
     subject: str
     object: str
+    subject_type: str
+    object_type: str | None
     subject_keys: list[str]
     object_keys: list[str]
     end_keys: list[str]

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from em_pipelines.errors import UsageError
-from em_pipelines.evaluation.retrieval import Asked, fit, held_out, measure, read
+from em_pipelines.evaluation.retrieval import Asked, fit, held_out, left_out, measure, read
 from em_pipelines.retrieval.scoring import replies
 from em_pipelines.retrieval.settings import RetrievalSettings, Weights
 from tests.evaluation.test_context import LOCOMO, TURNS, conversation
@@ -94,3 +94,38 @@ def test_search_finds_on_conversations_what_it_is_said_to_find() -> None:
     questions = [question for file in files for question in file]
     assert measure(questions, settings.weights).all.recall_at_10 >= 0.83
     assert held_out(files) >= 0.825
+
+
+def test_a_log_with_questions_beside_it_is_read_and_measured_by_kind(tmp_path: Path) -> None:
+    log = tmp_path / "boats-1.jsonl"
+    texts = ["I painted the boat in linseed oil.", "Use two coats.", "My sister Ida lives in Hull.", "How nice."]
+    rows = [
+        {
+            "user_id": "piet", "session_id": "s1", "turn_number": n, "role": ("user", "assistant")[n % 2],
+            "content": text, "timestamp": f"2026-03-02T10:0{n}:00Z", "source_id": str(n),
+        }
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    log.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    beside = tmp_path / "boats-1.questions.json"
+    question = {"question": "What did I paint the boat with?", "category": "fact", "evidence": [["s1", 0]]}
+    never = {"question": "What is my shoe size?", "category": "never", "evidence": []}
+    beside.write_bytes(orjson.dumps([question, never]))
+    (asked_once,) = read(log, RetrievalSettings())
+    assert (asked_once.kind, asked_once.category, asked_once.answers) == ("boats", "fact", {0})
+    assert measure([asked_once], Weights()).by_kind["boats"].recall_at_10 == 1
+    beside.write_bytes(orjson.dumps({"fact": [{"question": "Where does Ida live?", "source_chat_ids": {"a": [[2]]}}]}))
+    assert [one.answers for one in read(log, RetrievalSettings())] == [{2}]
+    beside.write_bytes(b'[{"question": "What?"}]')
+    with pytest.raises(UsageError, match=r"boats-1\.questions\.json: not as docs/retrieval\.md"):
+        read(log, RetrievalSettings())
+    beside.unlink()
+    with pytest.raises(UsageError, match="give the questions about a log"):
+        read(log, RetrievalSettings())
+
+
+def test_each_kind_is_measured_by_weights_that_were_fitted_without_it() -> None:
+    rng = random.Random(3)
+    kinds = [Asked(one.category, one.answers, one.components, kind) for kind in "ab" for one in (asked(rng),) * 20]
+    assert left_out(kinds) == {"a": 1.0, "b": 1.0}
+    assert left_out(kinds[:20]) == {}

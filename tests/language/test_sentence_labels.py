@@ -13,6 +13,7 @@ from em_pipelines.language.sentence_labels import (
     KINDS,
     MODEL,
     N_MARKS,
+    WORD_VECTORS,
     WORDS,
     SentenceModel,
     Utterance,
@@ -68,7 +69,7 @@ def test_nothing_said_has_no_sentences() -> None:
 
 def test_another_model_than_the_one_that_was_calibrated_is_refused(tmp_path: Path) -> None:
     path = tmp_path / MODEL.name
-    for name in (FITTED, WORDS):
+    for name in (FITTED, WORDS, WORD_VECTORS):
         shutil.copy(MODEL.with_name(name), tmp_path / name)
     with pytest.raises(PatternError, match=r"reading the model sentence_labels\.onnx"):
         SentenceModel(path)
@@ -78,7 +79,7 @@ def test_another_model_than_the_one_that_was_calibrated_is_refused(tmp_path: Pat
 
 
 def test_weights_of_words_of_another_fit_are_refused(tmp_path: Path) -> None:
-    for name in (MODEL.name, FITTED, WORDS):
+    for name in (MODEL.name, FITTED, WORDS, WORD_VECTORS):
         shutil.copy(MODEL.with_name(name), tmp_path / name)
     np.savez(tmp_path / WORDS, kept=np.zeros(N_MARKS, np.float32), order=np.zeros(N_MARKS, np.float32))
     with pytest.raises(PatternError, match="is of another model"):

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from em_pipelines.resolution.aliases import NO_ALIASES, Aliases
 from em_pipelines.resolution.registry import NO_HINTS, Resolution, resolve
+from em_pipelines.resolution.user_registry import NO_ALIASES, Aliases
 from em_pipelines.schema.decisions import Decision
 from em_pipelines.schema.tables.extraction import MENTIONS
 from em_pipelines.schema.tables.graph import ENTITIES

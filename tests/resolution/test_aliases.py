@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from em_pipelines.errors import SettingsError
-from em_pipelines.resolution.aliases import NO_ALIASES, load_aliases
+from em_pipelines.resolution.user_registry import NO_ALIASES, load_aliases
 
 PAGE = Path(__file__).parents[2] / "docs" / "resolution.md"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from em_pipelines.resolution.aliases import AliasEntry, Aliases
+from em_pipelines.resolution.user_registry import AliasEntry, Aliases
 from em_pipelines.schema.ids import entity_id
 from em_pipelines.schema.tables.graph import ENTITIES
 

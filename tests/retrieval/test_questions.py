@@ -1,12 +1,20 @@
 """Kinds of questions: the examples that stand beside their patterns, and questions of several parts."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from em_pipelines.language.values import read_yaml
 from em_pipelines.retrieval import terms
-from em_pipelines.retrieval.terms import answering_relations, asks_for_several, parts_of, question_kinds
+from em_pipelines.retrieval.terms import (
+    answering_relations,
+    asks_for_several,
+    asks_of_assistant,
+    asks_over_time,
+    parts_of,
+    question_kinds,
+)
 from em_pipelines.schema.vocabulary import RELATIONS_BY_GROUP
 
 FILE = read_yaml(Path(terms.__file__).with_name("questions.yaml").read_text(encoding="utf-8"))
@@ -30,6 +38,12 @@ def test_questions_that_several_things_answer_are_told_from_others() -> None:
     shared = question_kinds().shared
     assert [text for text in FILE["shared"]["examples"] if not shared.search(text)] == []
     assert [text for text in FILE["shared"]["others"] if shared.search(text)] == []
+
+
+@pytest.mark.parametrize(("kind", "asks"), [("of_assistant", asks_of_assistant), ("over_time", asks_over_time)])
+def test_questions_of_the_assistant_and_over_time_are_told_from_others(kind: str, asks: Callable[[str], bool]) -> None:
+    assert [text for text in FILE[kind]["examples"] if not asks(text)] == []
+    assert [text for text in FILE[kind]["others"] if asks(text)] == []
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def known(tmp_path: Path) -> Pack:
 def test_a_fact_that_answers_the_question_comes_first(known: Pack, question: str, edge_id: str) -> None:
     found = search(known, Search(question, 3, TODAY), RetrievalSettings())
     assert found[0].edge_id == edge_id
-    assert found[0].score == pytest.approx(0.9 * sum(found[0].components.values()), abs=1e-4)
+    assert found[0].score == pytest.approx(sum(found[0].components.values()), abs=1e-4)
     assert sum(hit.kind == "message" for hit in found) <= 3
 
 

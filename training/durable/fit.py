@@ -39,6 +39,7 @@ from em_pipelines.language.sentence_labels import (
 )
 from training.durable.labels import HERE, LABELS, TALK, Labelled, orders, sentences
 from training.durable.network import N_READ, Weights, onnx_model, padded, pretrained, scores
+from training.shared_words import share_words
 
 CALIBRATED_ON, UNREAD = ("3", "8"), ("u", "v", "w")
 HELD_HANDS = (TALK, "c", "g", "k", "near-t", "near-w", "annotator_4", "annotator_9")
@@ -139,6 +140,7 @@ def write(weights: Weights, tokenizer: str, path: Path) -> None:
         whole = Path(folder, "whole.onnx")
         onnx.save(model, whole)
         quantize_dynamic(whole, path, weight_type=QuantType.QInt8, per_channel=True)
+    share_words(path)
     nothing = np.zeros(N_MARKS, np.float32)
     np.savez(path.with_name(WORDS), kept=nothing, order=nothing)
     note(path, {"slope": 1.0, "offset": 0.0, "threshold": 0.5, "gate": 0.0, "least_order": 0.0, "order_gate": 0.0})
@@ -147,11 +149,11 @@ def write(weights: Weights, tokenizer: str, path: Path) -> None:
 def note(path: Path, fitted: dict[str, float]) -> None:
     """Writes, beside a model, its digest and what its scores mean."""
     lines = {"sha256": digest_of(path), **fitted}
-    told = "# Digest of sentence_labels.onnx and sentence_words.npz. The probability of worth keeping is the logistic\n"
-    told += (
-        "# function of slope times log odds plus offset; below the threshold nothing is kept. From least_order on,\n"
+    told = (
+        "# Digest of sentence_labels.onnx, word_pieces.bin and sentence_words.npz. The probability of worth keeping\n"
+        "# is the logistic function of slope times log odds plus offset; below the threshold nothing is kept. From\n"
+        "# least_order on, log odds are those of an order. The network is asked from the gates on.\n"
     )
-    told += "# log odds are those of an order. The network is asked from the gates on. By `make fit-durable`.\n"
     path.with_name(FITTED).write_text(told + yaml.safe_dump(lines, sort_keys=False), encoding="utf-8")
 
 

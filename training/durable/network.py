@@ -135,8 +135,25 @@ class Graph:
 def onnx_model(weights: Weights, metadata: Mapping[str, str]) -> onnx.ModelProto:
     """The graph for one sentence without padding: `ids` and `types` (0: own, 1: before), 1 × tokens → `scores`."""
     graph = Graph()
+    states = encoder(graph, weights, has_types=True)
+    other = graph.node("Cast", graph.node("Unsqueeze", "types", graph.constant([2], np.int64)), to=TensorProto.FLOAT)
+    own = graph.node("Sub", graph.constant(1.0), other)
+    one = graph.constant([1], np.int64)
+    total = graph.node("ReduceSum", graph.node("Mul", states, own), one, keepdims=0)
+    mean = graph.node("Div", total, graph.node("ReduceSum", own, one, keepdims=0))
+    kept = graph.node("Sub", states, graph.node("Mul", other, graph.constant(LARGE)))
+    most = graph.node("ReduceMax", kept, one, keepdims=0)
+    first = graph.node("Gather", states, graph.constant(0, np.int64), axis=1)
+    read = graph.node("Concat", first, mean, most, axis=-1)
+    scores_ = graph.linear(read, weights["head"], weights["head_bias"])
+    return packed(graph, "sentence_labels", ("scores", scores_, "labels"), ("ids", "types"), metadata)
+
+
+def encoder(graph: Graph, weights: Weights, *, has_types: bool) -> str:
+    """The states of the last layer, 1 × tokens × width, of the tokens `ids` and their `types`; without, all are own."""
     states = graph.node("Gather", graph.constant(weights["words"]), "ids")
-    types = graph.node("Gather", graph.constant(weights["types"]), "types")
+    of_types = graph.constant(weights["types"] if has_types else weights["types"][0])
+    types = graph.node("Gather", of_types, "types") if has_types else of_types
     length = graph.node("Shape", "ids", start=1, end=2)
     zero = graph.constant([0], np.int64)
     places = graph.node("Slice", graph.constant(weights["places"][:128]), zero, length, zero)
@@ -155,25 +172,19 @@ def onnx_model(weights: Weights, metadata: Mapping[str, str]) -> onnx.ModelProto
         wide = graph.node("Gelu", graph.linear(states, layer["up"], layer["up_bias"]))
         wide = graph.linear(wide, layer["down"], layer["down_bias"])
         states = graph.normed(graph.node("Add", states, wide), layer["gain_2"], layer["shift_2"])
-    other = graph.node("Cast", graph.node("Unsqueeze", "types", graph.constant([2], np.int64)), to=TensorProto.FLOAT)
-    own = graph.node("Sub", graph.constant(1.0), other)
-    one = graph.constant([1], np.int64)
-    total = graph.node("ReduceSum", graph.node("Mul", states, own), one, keepdims=0)
-    mean = graph.node("Div", total, graph.node("ReduceSum", own, one, keepdims=0))
-    kept = graph.node("Sub", states, graph.node("Mul", other, graph.constant(LARGE)))
-    most = graph.node("ReduceMax", kept, one, keepdims=0)
-    first = graph.node("Gather", states, graph.constant(0, np.int64), axis=1)
-    read = graph.node("Concat", first, mean, most, axis=-1)
-    scores_ = graph.linear(read, weights["head"], weights["head_bias"])
-    return _packed(graph, scores_, metadata)
+    return states
 
 
-def _packed(graph: Graph, last: str, metadata: Mapping[str, str]) -> onnx.ModelProto:
-    graph.nodes.append(helper.make_node("Identity", [last], ["scores"], "scores"))
-    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, [1, "tokens"]) for name in ("ids", "types")]
-    outputs = [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, "labels"])]
-    made = helper.make_graph(graph.nodes, "sentence_labels", inputs, outputs, graph.constants)
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+def packed(
+    graph: Graph, name: str, output: tuple[str, str, str], inputs: Sequence[str], metadata: Mapping[str, str]
+) -> onnx.ModelProto:
+    """The model of a graph with this name; `output` is its name, what makes it, and what its numbers are called."""
+    called, last, numbers = output
+    graph.nodes.append(helper.make_node("Identity", [last], [called], called))
+    given = [helper.make_tensor_value_info(one, TensorProto.INT64, [1, "tokens"]) for one in inputs]
+    made = [helper.make_tensor_value_info(called, TensorProto.FLOAT, [1, numbers])]
+    whole = helper.make_graph(graph.nodes, name, given, made, graph.constants)
+    model = helper.make_model(whole, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
     helper.set_model_props(model, dict(metadata))
     onnx.checker.check_model(model)
     return model

@@ -64,7 +64,7 @@ def hits(  # noqa: PLR0913  (what is asked, each by its name)
     **narrowed: Any,
 ) -> list[Hit]:
     """What a question finds in the user's pack, best first; `narrowed` are fields of `retrieval.search.Search`."""
-    asked: dict[str, Any] = {"domain": domain, **narrowed}
+    asked: dict[str, Any] = {"domain": domain, "is_capped": k is not None, **narrowed}
     asked |= {name: frozenset(asked[name]) for name in ("sessions", "entities", "relations") if name in asked}
     asked["tags"] = frozenset(tag.strip().casefold() for tag in asked.get("tags", ()))
     n_hits, day = k or home.settings.retrieval.n_hits, as_day(as_of, "as_of")

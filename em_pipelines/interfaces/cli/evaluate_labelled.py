@@ -11,8 +11,8 @@ from em_pipelines.evaluation.run import evaluate_attacks
 from em_pipelines.evaluation.scoring import Report
 from em_pipelines.interfaces.cli.console import Exit, fail, out, print_json, print_table
 from em_pipelines.pipeline import Pipeline, opener
-from em_pipelines.resolution.aliases import load_aliases
 from em_pipelines.resolution.labelled_names import clusters
+from em_pipelines.resolution.user_registry import load_aliases
 
 
 def evaluate_labelled(home: Pipeline, kind_name: str, paths: list[Path], *, is_saved: bool, as_json: bool) -> None:

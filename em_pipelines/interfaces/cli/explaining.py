@@ -4,6 +4,7 @@ They print what was said, to whoever runs them.
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,7 +82,11 @@ def why_not(
 ) -> None:
     """Show why memory does not know something: what became of every message that says it.
 
+    Of a question (with a question mark) show what search finds, and why it is or is not in the context block.
+
     Example: em why-not "Vienna" --user mirela
+
+    Example: em why-not "Where does Dana live?" --user mirela
     """
     from em_pipelines.governance.audit.why_not import Asked
     from em_pipelines.governance.audit.why_not import why_not as explain_not
@@ -95,6 +100,9 @@ def why_not(
     end_if_unknown(opened, user)
     settings = opened.settings
     today = datetime.now(UTC).date()
+    if text.rstrip().endswith("?"):
+        _show_candidates(opened, user, text, today, as_json=as_json)
+        return
     found = explain_not(
         opened.store.lake,
         Asked(
@@ -119,6 +127,23 @@ def why_not(
         _print(f"\n{given['timestamp']:%Y-%m-%d %H:%M}  {told(given['type'], given['payload'])}")
         _bullets([_fate(fate) for fate in given["fates"]] or ["it made and changed no fact"])
     _bullets(map(_letter, found["dead_letters"]))
+
+
+def _show_candidates(opened: "Pipeline", user: str, text: str, today: date, *, as_json: bool) -> None:
+    """What search finds for a question, and what became of each in the block."""
+    from em_pipelines.retrieval.context.block import ContextQuery
+    from em_pipelines.retrieval.context.candidates import candidates
+
+    found, block = candidates(opened, ContextQuery(user, text, today))
+    if as_json:
+        listed = [{**asdict(one.hit), "fate": one.fate, "why": one.why} for one in found]
+        print_json({"question": text, "n_tokens": block.n_tokens, "candidates": listed})
+        return
+    if not found:
+        _print("Nothing that was said or is known bears on it.")
+    for one in found:
+        _print(f"\n{one.hit.score:.3f}  {one.hit.said_on}  {one.hit.kind}: {_short(one.hit.text)}")
+        _bullets([one.why])
 
 
 def _letter(letter: dict[str, Any]) -> str:

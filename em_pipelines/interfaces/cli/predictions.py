@@ -70,8 +70,8 @@ def resolve(file: Annotated[Path, FILE], output: Annotated[Path, OUTPUT], home: 
     Example: em resolve mentions.jsonl --output clusters.jsonl
     """
     from em_pipelines.evaluation.corpus import read_corpus
-    from em_pipelines.resolution.aliases import load_aliases
     from em_pipelines.resolution.labelled_names import clusters
+    from em_pipelines.resolution.user_registry import load_aliases
 
     opened = open_home(home)
     settings = opened.settings.resolution

@@ -126,6 +126,7 @@ def search(
         min_confidence=min_confidence,
         n_neighbours=n_neighbours,
         thread=read_thread(thread) if thread else (),
+        is_capped=n_hits is not None,
     )
     if batch is None or output is None:
         _tell(opened, user, wanted, ask(opened, user, wanted, n_hops), as_json=as_json)

@@ -6,27 +6,37 @@ is about to be erased, is not in it.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice, zip_longest
+from functools import cache
+from itertools import islice
 
 import numpy as np
 
 from em_pipelines.errors import NotMadeError
 from em_pipelines.retrieval.context.asked import question
-from em_pipelines.retrieval.context.known_facts import Floats, Integers, Known, Turn, folded_words, is_id, known
+from em_pipelines.retrieval.context.known_facts import Flags, Floats, Integers, Known, Turn, folded_words, is_id, known
 from em_pipelines.retrieval.context.lessons import lessons
+from em_pipelines.retrieval.context.passages import Asked, quotes
 from em_pipelines.retrieval.context.sections import Filling, Line, Section, count_tokens, opening, plain
 from em_pipelines.retrieval.context.settings import RelevanceWeights
-from em_pipelines.retrieval.context.telling import Scene, ids, lines, quotes, reminders
+from em_pipelines.retrieval.context.telling import Scene, ids, lines, reminders, wishes
 from em_pipelines.retrieval.documents import MESSAGE, Hit
 from em_pipelines.retrieval.search import Search
 from em_pipelines.retrieval.searchable_home import SearchableHome
-from em_pipelines.retrieval.terms import answering_relations, asks_for_several, parts_of, question_stems
+from em_pipelines.retrieval.terms import (
+    answering_relations,
+    asks_for_several,
+    asks_over_time,
+    parts_of,
+    question_stems,
+    stems,
+)
 from em_pipelines.retrieval.user_search import ask, tellable_in
 from em_pipelines.schema.tables.derived import EXPERIENCES
 from em_pipelines.schema.tables.outgoing import PROBES
+from em_pipelines.schema.vocabulary import RELATIONS
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|user)\b", re.IGNORECASE)
 MENTIONED, ONE_HOP, TWO_HOPS = 1.0, 0.5, 0.2
@@ -34,6 +44,8 @@ ANSWER_TOPIC = 0.5
 """Of a fact of a relation that answers the question: at least so much is it about it, and any other so much less."""
 LISTED = 3
 """So many times as many facts of an entity are told where several answer; they may take half of the budget."""
+OVER_TIME = 5
+"""So many times as many messages are looked at for a question about a stretch of time."""
 TOKENS_A_FACT = 40
 """About what one costs, with its attributes."""
 
@@ -96,18 +108,15 @@ def recency(last_said: Integers, today: date) -> Floats:
     return np.interp(days, [FRESH_DAYS, OLD_DAYS], [1.0, OLD])
 
 
+BEARS = 1 / 3
+"""Share of what the words of a question are worth that a fact has to have, if its relation answers no such question."""
+
+
 def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
     """Of each fact, 0 to 1: the share of the question's words that it holds, rare ones counting more; or, where that is
     greater, how well search found a turn in which it was said (`said`, 0 to 1). Facts of a relation that answers such a
     question come before what else was said in the same breath."""
-    n_facts = len(known)
-    found = np.zeros(n_facts)
-    stems = question_stems(text, frozenset())
-    rarity = {stem: float(np.log1p(n_facts / (1 + len(known.words.get(stem, ()))))) for stem in stems}
-    for stem in stems:
-        if stem in known.words:
-            found[known.words[stem]] += rarity[stem]
-    found /= sum(rarity.values()) or 1.0
+    found = _worded(known, question_stems(text, frozenset()))
     for turn, score in said.items():
         for n in known.said_in.get(turn, ()):
             found[n] = max(found[n], score)
@@ -116,6 +125,33 @@ def topics(known: Known, text: str, said: Mapping[Turn, float]) -> Floats:
         is_answer = known.holds("relation", relations)
         found = np.where(is_answer, np.maximum(found, ANSWER_TOPIC), found * ANSWER_TOPIC)
     return found
+
+
+def bearing(known: Known, text: str, named: Collection[int]) -> Flags:
+    """Of each fact, whether it bears on a question: it is about somebody else whom the question names, its relation
+    answers such a question, or it has a third of what the question's words are worth. Names that are meant and the
+    words of relations (uses, works) are none of these; where there are no others all facts of what is named do."""
+    names = {one for entity in named for name in known.names.get(entity, ()) for one in stems(name)}
+    words = [one for one in question_stems(text, frozenset()) if one not in names | _relation_words()]
+    others = [entity for entity in named if entity in known.others or (not words and entity != known.person)]
+    bears = known.holds("relation", answering_relations(text)) | np.isin(known.ends, others).any(axis=1)
+    found: Flags = bears | (_worded(known, words) >= BEARS)
+    return found
+
+
+@cache
+def _relation_words() -> frozenset[str]:
+    return frozenset(one for relation in RELATIONS for one in stems(relation.replace("_", " ")))
+
+
+def _worded(known: Known, words: Sequence[str]) -> Floats:
+    """Of each fact, 0 to 1: the share of these stems that it holds, rare ones counting more."""
+    found = np.zeros(len(known))
+    rarity = {stem: float(np.log1p(len(known) / (1 + len(known.words.get(stem, ()))))) for stem in words}
+    for stem in words:
+        if stem in known.words:
+            found[known.words[stem]] += rarity[stem]
+    return found / (sum(rarity.values()) or 1.0)
 
 
 ROOT = "experience_context"
@@ -188,15 +224,15 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     today = query.as_of or query.today
     facts = known(home, query.user_id, today, query.domain)
     named = mentioned(facts, query.text, query.thread)
-    hits = _found(home, query, today, is_known=facts.rows.num_rows > 0)
-    best = max((hit.score for hit in hits), default=0.0)
-    said = {(hit.session_id or "", hit.turn_number or 0): hit.score / best for hit in hits} if best > 0 else {}
+    found = _found(home, query, today, is_known=facts.rows.num_rows > 0)
+    said = {(hit.session_id or "", hit.turn_number or 0): share for hit, share in found}
     near = nearness(facts, named)
     n_times = LISTED if asks_for_several(query.text) else 1
     scene = Scene(
         facts,
         near,
         relevance(facts, near, topics(facts, query.text, said), today, chosen.weights),
+        bearing(facts, query.text, named),
         today,
         query.is_group,
         chosen.min_confidence,
@@ -208,14 +244,15 @@ def _fill(filling: Filling, home: SearchableHome, query: ContextQuery, budget: i
     related = Section("related", lines(scene, ONE_HOP, told))
     distant = Section("distant", lines(scene, TWO_HOPS, told))
     recurring = Section("experiences", _recurring(home, query, {facts.fact(n).edge_id for n in told}))
-    # Nobody has said who may hear a message, so it stays among the two whose memory this is.
-    spoken = () if query.is_group else quotes(hits, query.text, query.thread, chosen.quote_tokens)
     _ask(filling, home, query, int(budget * chosen.probes_share))
+    filling.add(Section("instructions", wishes(scene, query.text)), int(budget * chosen.instructions_share))
     room = max(int(budget * chosen.facts_share), _room_of_answers(scene, query.text, budget))
     for section in (direct, due, related, distant):
         room -= filling.add(section, room)
     filling.add(recurring, int(budget * chosen.experiences_share))
-    filling.add(Section("said", spoken))
+    if not query.is_group:  # nobody has said who may hear a message: it stays among the two whose memory this is
+        asked = Asked(query.text, query.thread, chosen.quote_tokens)
+        filling.add(Section("said", quotes(found, asked, filling.room("said"))))
     for section in (direct, recurring, due, related, distant):
         filling.add(section)
 
@@ -251,20 +288,16 @@ def _room_of_answers(scene: Scene, text: str, budget: int) -> int:
     return min(budget // 2, n_answers * TOKENS_A_FACT)
 
 
-def _found(home: SearchableHome, query: ContextQuery, today: date, *, is_known: bool) -> list[Hit]:
-    """Messages that bear on the question, in turns on each of its parts. Of somebody whose facts are known the block
-    does without those that are not indexed yet; an empty one would say that nothing is known."""
+def _found(home: SearchableHome, query: ContextQuery, today: date, *, is_known: bool) -> list[tuple[Hit, float]]:
+    """Messages that bear on the question, each with its share of the best score: in turns on each part of the question.
+    Of somebody whose facts are known the block does without those that are not indexed yet; an empty one would say that
+    nothing is known."""
     chosen = home.settings.context
     if not chosen.n_messages:
         return []
+    n_messages = chosen.n_messages * (OVER_TIME if asks_over_time(query.text) else 1)
     wanted = Search(
-        query.text,
-        chosen.n_messages,
-        today,
-        frozenset({MESSAGE}),
-        query.as_of,
-        domain=query.domain,
-        thread=query.thread,
+        query.text, n_messages, today, frozenset({MESSAGE}), query.as_of, domain=query.domain, thread=query.thread
     )
     try:
         found = [ask(home, query.user_id, replace(wanted, text=part)) for part in parts_of(query.text)]
@@ -272,10 +305,10 @@ def _found(home: SearchableHome, query: ContextQuery, today: date, *, is_known: 
         if not is_known:
             raise
         return []
-    return _in_turns(found)
-
-
-def _in_turns(found: list[list[Hit]]) -> list[Hit]:
-    """The first of each list, then the second of each, and so on; each message once."""
-    ordered = [hit for hits in zip_longest(*found) for hit in hits if hit]
-    return list({(hit.session_id, hit.turn_number): hit for hit in reversed(ordered)}.values())[::-1]
+    shares: dict[Turn, tuple[Hit, float]] = {}
+    for hits in found:
+        for hit in hits:
+            place, share = (hit.session_id or "", hit.turn_number or 0), hit.score / hits[0].score
+            if place not in shares or share > shares[place][1]:
+                shares[place] = hit, share
+    return sorted(shares.values(), key=lambda one: -one[1])

@@ -9,11 +9,11 @@ from itertools import islice, zip_longest
 import numpy as np
 
 from em_pipelines.language.name_keys import name_key
-from em_pipelines.retrieval.context.known_facts import Flags, Known, is_id, known
+from em_pipelines.retrieval.context.known_facts import OPEN_LEVELS, Flags, Known, is_id, known
 from em_pipelines.retrieval.context.person import HABITS, N_LATELY, hedged, lately, standing, who
 from em_pipelines.retrieval.context.sections import plain
 from em_pipelines.retrieval.context.settings import ContextSettings
-from em_pipelines.retrieval.context.telling import OPEN_LEVELS, PRECISION_CHARACTERS, ahead
+from em_pipelines.retrieval.context.telling import PRECISION_CHARACTERS, ahead
 from em_pipelines.retrieval.context.work import N_FAILED, N_RULES, N_SKILLS, Work, work_of
 from em_pipelines.retrieval.experiences import tellable
 from em_pipelines.retrieval.searchable_home import SearchableHome
@@ -28,7 +28,7 @@ RULE_CONFIDENCE = 0.60
 PLANS = "plans"
 ATTITUDES = ("wants", "likes", "needs", "prefers")
 """Not to want, like, need or prefer something is a rule, too."""
-RULES = "Rules that apply"
+RULES, WISHES = "Rules that apply", "Standing instructions"
 N_RULES_OF_BOTH = 8
 MOST_LINES = 46
 """Fewer than fifty with the three lines before the first part."""
@@ -144,13 +144,21 @@ def _rules(found: Known, _: date, __: ContextSettings) -> Iterator[str]:
         yield f"{fact.sentence} ({fact.confidence:.2f})"
 
 
+def _wishes(found: Known, _: date, settings: ContextSettings) -> Iterator[str]:
+    """How the person wants to be answered, the newest first."""
+    for fact in found.wishes(is_open=False):
+        if fact.confidence >= settings.min_confidence:
+            yield hedged(fact.object, fact.confidence)
+
+
 def _line(text: str) -> str:
     told = plain(text)
     return told if len(told) <= LONGEST_LINE else f"{told[: LONGEST_LINE - 1]}…"
 
 
 PARTS: tuple[tuple[str, Part, int], ...] = (
-    ("Who", who, 10), ("Due", _due, 6), ("Planned", _planned, 7), (RULES, _rules, 7),
+    ("Who", who, 10), ("Due", _due, 6), ("Planned", _planned, 7), (WISHES, _wishes, 5),
+    (RULES, _rules, 7),
     ("Lately", lately, N_LATELY),
 )  # fmt: skip
 """What the start of a session tells, in order, and in how many lines: with heads and blanks fewer than fifty."""

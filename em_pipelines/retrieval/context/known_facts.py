@@ -28,8 +28,8 @@ from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.terms import STOP_WORDS, stems
 from em_pipelines.retrieval.user_search import opened, seen_from
 from em_pipelines.schema.tables.graph import EDGES, ENTITIES
-from em_pipelines.schema.vocabulary import FUNCTIONAL, USER
-from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, standing
+from em_pipelines.schema.vocabulary import FUNCTIONAL, INSTRUCTION, USER, EntityType, PrivacyLevel
+from em_pipelines.serving.facts import SHOWN, FactQuery, FactRow, KeptAs, standing
 from em_pipelines.serving.readable_home import ReadableHome
 
 Floats = npt.NDArray[np.float64]
@@ -40,8 +40,10 @@ COLUMNS = (
     "edge_id", "subject", "relation", "object", "over", "polarity", "status", "effective_confidence", "temporal_type",
     "valid_from", "valid_precision", "last_reinforced", "source_mechanism", "flags", "privacy_level", "subject_id",
     "object_id", "attribute", "contradicts", "provenance", "subject_keys", "object_keys",
-    "statement", "is_old",
+    "statement", "is_old", "subject_type", "object_type",
 )  # fmt: skip
+OPEN_LEVELS = frozenset({PrivacyLevel.PUBLIC.value, PrivacyLevel.GENERIC.value})
+"""What may be told where others listen."""
 AHEAD = ("plan", "wish")
 DATED = ("scheduled_for", "happened_on")
 BIRTHDAY = "has_birthday"
@@ -81,12 +83,14 @@ class Fact:
 
 @dataclass(frozen=True)
 class Known:
-    """The facts of one person on one day in the columns COLUMNS, what the person is called beside `user`, and of turns
-    how far the clock of who spoke was ahead of UTC, in minutes, where it was and is known."""
+    """The facts of one person on one day in the columns COLUMNS, what the person is called beside `user`, of turns how
+    far the clock of who spoke was ahead of UTC, in minutes, where it was and is known, and, as such rows too, how the
+    person wants to be answered."""
 
     rows: pa.Table
     own_names: frozenset[str] = frozenset()
     clocks: Mapping[Turn, int] = field(default_factory=dict)
+    instructions: pa.Table | None = None
     _facts: dict[int, Fact] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -94,7 +98,16 @@ class Known:
 
     def only(self, chosen: Flags) -> "Known":
         """The facts that are chosen, by a flag each."""
-        return Known(self.rows.filter(pa.array(chosen)), self.own_names, self.clocks)
+        return Known(self.rows.filter(pa.array(chosen)), self.own_names, self.clocks, self.instructions)
+
+    def wishes(self, *, is_open: bool) -> list[Fact]:
+        """How the person wants to be answered, the newest first; `is_open`: what others may hear."""
+        if self.instructions is None:
+            return []
+        levels = OPEN_LEVELS if is_open else [level.value for level in PrivacyLevel]
+        told = self.instructions.filter(pc.is_in(self.instructions["privacy_level"], pa.array(sorted(levels))))
+        found = [_fact(told.slice(n, 1), self.clocks) for n in range(len(told))]
+        return sorted(found, key=lambda fact: fact.last_said_on, reverse=True)
 
     def fact(self, n: int) -> Fact:
         """The fact of a number."""
@@ -170,6 +183,14 @@ class Known:
             if len(own):
                 return int(self.ends[own[0], side])
         return None
+
+    @cached_property
+    def others(self) -> frozenset[int]:
+        """The people, by number, but the person themselves."""
+        found: set[int] = set()
+        for side, end in enumerate(("subject", "object")):
+            found.update(self.ends[self.holds(f"{end}_type", [EntityType.PERSON]), side].tolist())
+        return frozenset(found - {self.person})
 
     @cached_property
     def by_name(self) -> dict[tuple[str, ...], frozenset[int]]:
@@ -306,7 +327,8 @@ def known(home: SearchableHome, user_id: str, as_of: date, domain: str | None = 
     waiting = home.waiting(user_id, as_of)
     is_whole = view is None and not hidden(home, user_id)
     columns = COLUMNS if is_whole else ("*",)  # what is to be hidden is known by the others
-    rows = standing(home.store, FactQuery(user_id, as_of, has_old=True), home.settings.decay, waiting, columns)
+    query = FactQuery(user_id, as_of, has_old=True, kept_as=KeptAs.WITH_INSTRUCTIONS)
+    rows = standing(home.store, query, home.settings.decay, waiting, columns)
     if view is not None:
         told = view.all_told(cast("list[FactRow]", rows.to_pylist()))
         rows = pa.Table.from_pylist(cast("list[dict[str, Any]]", told), schema=rows.schema)
@@ -360,4 +382,6 @@ def _known(home: ReadableHome, user_id: str, rows: pa.Table) -> Known:
         shown = shown.filter(pa.array([not is_hidden(row) for row in shown.to_pylist()], pa.bool_()))
     is_name = pc.and_(pc.equal(shown["relation"], "has_name"), pc.equal(shown["subject"], USER))
     said = shown.filter(pc.and_(is_name, pc.greater(shown["polarity"], 0)))["object"].to_pylist()
-    return Known(shown.select(COLUMNS), frozenset([*said, user_id[:LONGEST_NAME]]))
+    is_instruction = pc.equal(shown["relation"], INSTRUCTION)
+    shown, instructions = (shown.filter(one).select(COLUMNS) for one in (pc.invert(is_instruction), is_instruction))
+    return Known(shown, frozenset([*said, user_id[:LONGEST_NAME]]), instructions=instructions)

@@ -140,9 +140,10 @@ def _ordinary() -> dict[str, str]:
     return dict(line.split(" ") for line in lines)
 
 
-ORDER = ("facts", "experiences", "related", "probes", "reminders", "distant", "said")
-"""Sections as they stand in a block: what is known of what is named, what was learned of such tasks, what is known one
-fact away, what to ask, what is due, what is known two facts away; at the end, what was said."""
+ORDER = ("instructions", "facts", "experiences", "related", "probes", "reminders", "distant", "said")
+"""Sections as they stand in a block: how the person wants to be answered, what is known of what is named, what was
+learned of such tasks, what is known one fact away, what to ask, what is due, what is known two facts away; at the end,
+what was said."""
 
 
 LEAST_LINE = 12
@@ -203,6 +204,10 @@ class Filling:
             room -= cost
             self.n_left -= cost
         return before - self.n_left
+
+    def room(self, name: str) -> int:
+        """Tokens that are left for lines of a section."""
+        return self.n_left - (0 if self.lines.get(name) else _frame(name))
 
     def render(self) -> str:
         """The sections that hold anything, in order."""

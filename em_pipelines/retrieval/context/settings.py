@@ -35,6 +35,9 @@ class ContextSettings(BaseModel):
         default=0.2, ge=0, le=1, description="share of the budget for facts where more was said than fits"
     )
     n_experiences: int = Field(default=5, ge=0, description="experiences of one block, at most")
+    instructions_share: float = Field(
+        default=0.15, ge=0, le=1, description="share of the budget for how the person wants to be answered"
+    )
     experiences_share: float = Field(
         default=0.15, ge=0, le=1, description="share of the budget for experiences where more was said than fits"
     )
@@ -43,4 +46,6 @@ class ContextSettings(BaseModel):
     )
     reminder_days: int = Field(default=30, ge=0, description="how far ahead a date is a reminder")
     n_messages: int = Field(default=30, ge=0, description="messages that are looked at for quotes")
-    quote_tokens: int = Field(default=48, ge=8, description="tokens of one quote, about; longer messages are trimmed")
+    quote_tokens: int = Field(
+        default=40, ge=8, description="messages of so many tokens are quoted whole; of longer ones single sentences"
+    )

@@ -1,25 +1,28 @@
-"""Facts and quotes as lines of the block: which ones, in which order, and how each is told.
+"""Facts as lines of the block: which ones, in which order, and how each is told."""
 
-Of long messages the sentences are quoted that hold the words of the question.
-"""
-
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
-from em_pipelines.language.sentences import sentences
-from em_pipelines.retrieval.context.known_facts import AHEAD, BIRTHDAY, DATED, Fact, Flags, Floats, Integers, Known
-from em_pipelines.retrieval.context.sections import Line, count_tokens, element, opening, plain
-from em_pipelines.retrieval.documents import Hit, with_dates
-from em_pipelines.retrieval.terms import asks_for_time, question_stems, stems
-from em_pipelines.schema.vocabulary import Mechanism, PrivacyLevel
+from em_pipelines.retrieval.context.known_facts import (
+    AHEAD,
+    BIRTHDAY,
+    DATED,
+    OPEN_LEVELS,
+    Fact,
+    Flags,
+    Floats,
+    Integers,
+    Known,
+)
+from em_pipelines.retrieval.context.sections import Line, element, opening, plain
+from em_pipelines.retrieval.documents import with_dates
+from em_pipelines.retrieval.terms import is_in_scope
+from em_pipelines.schema.vocabulary import Mechanism
 
-OPEN_LEVELS = frozenset({PrivacyLevel.PUBLIC.value, PrivacyLevel.GENERIC.value})
-"""What may be told where others listen."""
 PRECISION_CHARACTERS = {"year": 4, "month": 7, "day": 10}
 ID_CHARACTERS = len("edge_") + 8
 """The beginning of an id, which tells it from any other of one person's; commands take it for the whole."""
@@ -40,11 +43,13 @@ MOST_REMINDERS = 3
 
 @dataclass(frozen=True)
 class Scene:
-    """What a block is about: the facts, how near each entity and how relevant each fact is, and who listens."""
+    """What a block is about: the facts, how near each entity is, how relevant each fact is and whether it bears on the
+    question, and who listens."""
 
     known: Known
     near: Floats
     relevance: Floats
+    bears: Flags
     today: date
     is_group: bool
     min_confidence: float
@@ -61,7 +66,7 @@ def lines(scene: Scene, nearness: float, told: set[int]) -> list[Line]:
     """The facts of entities that are just so near, best first: the first fact of each, then the second of each, and so
     on. Those in `told` are left out, and what is chosen is added to them."""
     known = scene.known
-    wanted = np.flatnonzero((scene.near[known.ends].max(axis=1) == nearness) & scene.may_tell)
+    wanted = np.flatnonzero((scene.near[known.ends].max(axis=1) == nearness) & scene.may_tell & scene.bears)
     wanted = wanted[np.lexsort((wanted, -scene.relevance[wanted]))]
     is_subject = scene.near[known.ends[wanted, 0]] == nearness
     owners = np.where(is_subject, known.ends[wanted, 0], known.ends[wanted, 1])
@@ -131,6 +136,16 @@ def _line(scene: Scene, group: Sequence[int], entity: str, days: Mapping[int, da
     return Line(text, entity, tuple(fact.edge_id for fact in facts))
 
 
+def wishes(scene: Scene, question: str) -> list[Line]:
+    """How the person wants to be answered, where that holds of the question: `always give versions when I ask about
+    libraries` of one about libraries, `answer in metric units` of all."""
+    return [
+        Line(element("instruction", plain(fact.object), {"said": fact.last_said_on.isoformat()}))
+        for fact in scene.known.wishes(is_open=scene.is_group)
+        if fact.confidence >= scene.min_confidence and is_in_scope(fact.object, question)
+    ]
+
+
 def _told(fact: Fact, on: date | None) -> str:
     began = fact.valid_from.isoformat()[: PRECISION_CHARACTERS[fact.precision]] if fact.valid_from else None
     is_event = on is not None or fact.temporal_type in ("episode", *AHEAD)
@@ -173,104 +188,3 @@ def _birthday(text: str, today: date) -> date | None:
 def ids(lines: Iterable[Line]) -> tuple[str, ...]:
     """The facts that lines tell."""
     return tuple(edge_id for line in lines for edge_id in line.edge_ids)
-
-
-CUT = "…"
-LONGEST_NAME = 40
-LONGEST_TEXT = 20_000
-"""Characters of a message that are looked at."""
-N_FIRST = 5
-_PIECE = re.compile(r"[^\s]+(?: \((?:[a-z ]+ )?\d{4}(?:-\d\d){0,2}(?: to [\d-]+)?\))?(?:[ ]|$)")
-"""A word, with the date that stands behind it."""
-_DATED = re.compile(r"\d\)\s*$")
-
-
-def quotes(hits: Iterable[Hit], question: str, thread: tuple[str, ...], n_tokens: int) -> Iterator[Line]:
-    """A line for each message that was found, best first; none for what the conversation itself has just said, nor for
-    the same words twice. The first few have twice the room: what answers is mostly among them."""
-    wanted = frozenset(question_stems(question, frozenset()))
-    is_time_wanted = asks_for_time(question)
-    seen = {_key(text) for text in (question, *thread)}
-    rank = 0
-    for hit in hits:
-        text = plain(hit.text[:LONGEST_TEXT])
-        if not text or hit.session_id is None or hit.turn_number is None or _key(text) in seen:
-            continue
-        seen.add(_key(text))
-        room = n_tokens * (2 if rank < N_FIRST else 1)
-        rank += 1
-        text, is_pasted = _better(hit.text[:LONGEST_TEXT], wanted)
-        by = plain(hit.by or "")[:LONGEST_NAME] or None
-        attributes = {"pasted_by" if is_pasted else "by": by, "on": hit.said_on.isoformat()}
-        told = element("quote", trimmed(with_dates(text, hit.said_on), wanted, room, is_time_wanted), attributes)
-        yield Line(told, turns=((hit.session_id, hit.turn_number),))
-
-
-def _better(text: str, wanted: frozenset[str]) -> tuple[str, bool]:
-    """What of a message is quoted, on one line, and whether others wrote it: a quotation (lines that begin with `>`) is
-    nobody's own words. Of a message with both, the part that has more of what is asked for."""
-    if ">" not in text:
-        return plain(text), False
-    lines = text.split("\n")
-    parts = [plain("\n".join(line for line in lines if not line.lstrip().startswith(">")))]
-    parts.append(plain("\n".join(line.lstrip()[1:] for line in lines if line.lstrip().startswith(">"))))
-    own, pasted = (len(wanted & set(stems(part))) for part in parts)
-    is_pasted = bool(parts[1]) and (pasted > own or not parts[0])
-    return parts[is_pasted], is_pasted
-
-
-def trimmed(text: str, wanted: frozenset[str], n_tokens: int, is_time_wanted: bool = False) -> str:
-    """The text where it costs no more than that; else the run of words around most of the wanted stems that does, from
-    the beginning of a sentence where one is near; a date counts as a wanted word where a time is wanted. What was left
-    out shows as `…`."""
-    if count_tokens(text) <= n_tokens:
-        return text
-    words = [match[0] for match in _PIECE.finditer(text)]
-    measured = [_measured(word) for word in words]
-    costs = [cost for cost, _ in measured]
-    gains = [len(wanted & own) for _, own in measured]
-    if is_time_wanted:
-        gains = [gain + (_DATED.search(word) is not None) for gain, word in zip(gains, words, strict=True)]
-    room = n_tokens - 4
-    openings = {first for first, _ in sentences(text)}
-    begins = [match.start() in openings for match in _PIECE.finditer(text)]
-    start, end = _best_run(begins, costs, gains, room)
-    kept = "".join(words[start:end]).strip() if costs[start] <= room else _shortened(words[start], room)
-    return f"{CUT if start else ''}{kept}{CUT if end < len(words) or costs[start] > room else ''}"
-
-
-@lru_cache(maxsize=65_536)
-def _measured(word: str) -> tuple[int, frozenset[str]]:
-    """What a word costs, and its stems: the same words come again and again."""
-    return count_tokens(word), frozenset(stems(word))
-
-
-def _best_run(begins: list[bool], costs: list[int], gains: list[int], room: int) -> tuple[int, int]:
-    """The last of the runs [start, end) that gain most, each as long as the room allows; the first word where no word
-    fits. The beginning of a sentence (`begins`) is worth half a word that is wanted."""
-    best, chosen = -1.0, (0, 1)
-    end, cost, gain = 0, 0, 0
-    for start in range(len(costs)):
-        while end < len(costs) and cost + costs[end] <= room:
-            cost, gain, end = cost + costs[end], gain + gains[end], end + 1
-        if end == start:  # this word alone costs more than the room
-            end = start + 1
-            continue
-        value = gain + 0.5 * begins[start]
-        if value >= best:
-            best, chosen = value, (start, end)
-        cost, gain = cost - costs[start], gain - gains[start]
-    return chosen
-
-
-def _shortened(word: str, n_tokens: int) -> str:
-    """The beginning of a word that is too long by itself."""
-    low, high = 0, len(word)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count_tokens(word[:middle]) <= n_tokens else (low, middle - 1)
-    return word[:low]
-
-
-def _key(text: str) -> str:
-    return plain(text).casefold()

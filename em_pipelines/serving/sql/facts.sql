@@ -1,11 +1,13 @@
 -- Facts with names, in no order; what needs verification or is a privilege claim is never surfaced. A phrase is found
 -- by its words as a thing is by its names.
 WITH named AS (
-    SELECT entity_id, canonical_name, list_concat([name_key], alias_keys) AS keys FROM entities
+    SELECT entity_id, canonical_name, entity_type, list_concat([name_key], alias_keys) AS keys FROM entities
 )
 SELECT
     f.*,
     s.canonical_name AS subject,
+    s.entity_type AS subject_type,
+    o.entity_type AS object_type,
     CASE WHEN f.relation = 'has_attribute' THEN f.attribute || ': ' || f.value
         ELSE coalesce(o.canonical_name, f.value) END AS object,
     s.keys AS subject_keys,

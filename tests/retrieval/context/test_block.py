@@ -34,11 +34,11 @@ def quotes(root: ElementTree.Element) -> list[str]:
 
 
 def test_what_is_known_of_what_is_named_comes_before_what_is_further_away(home: Pipeline, today: date) -> None:
-    root = asked(home, "ada", "What is Dana up to?", today)
+    root = asked(home, "ada", "Where do Dana and her family live?", today)
     assert "Dana lives in Graz" in facts(root, "facts")
     assert not set(facts(root, "facts")) & set(facts(root, "related"))
     assert all("Dana" in text for text in facts(root, "facts"))
-    assert "user lives in Bremen" in facts(root, "related")
+    assert facts(root, "related") == ["user lives in Bremen"], "of what is further away only what answers"
 
 
 def test_a_name_is_heard_whatever_its_case_and_accents_and_within_words_it_is_not(
@@ -48,7 +48,7 @@ def test_a_name_is_heard_whatever_its_case_and_accents_and_within_words_it_is_no
                        {"subject": "user", "object": "rain"}])  # fmt: skip
     assert facts(asked(bare, "ada", "what does ZOE drink", today), "facts") == ["Zoë likes tea"]
     assert facts(asked(bare, "ada", "and zoe odegard?", today), "facts") == ["Zoë Ødegård likes kale"]
-    assert facts(asked(bare, "ada", "teapots and zoetropes", today), "facts") == ["user likes rain"]
+    assert facts(asked(bare, "ada", "teapots and zoetropes", today), "facts") == []
 
 
 def test_the_thread_says_who_is_meant_and_is_not_quoted_back(home: Pipeline, today: date) -> None:

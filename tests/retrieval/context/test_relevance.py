@@ -89,5 +89,5 @@ def test_where_something_was_said_lately_it_stands_first(bare: Pipeline, fill) -
     late = datetime(2026, 3, 18, tzinfo=UTC)
     fill(bare, "ada", [{"subject": "user", "object": f"t{n}", "last_reinforced": late - timedelta(days=30 * n)}
                        for n in range(3)])  # fmt: skip
-    text = context_block(bare, ContextQuery("ada", "me", TODAY)).text
+    text = context_block(bare, ContextQuery("ada", "What do I like?", TODAY)).text
     assert text.index("t0") < text.index("t1") < text.index("t2")

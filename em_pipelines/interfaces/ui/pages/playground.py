@@ -2,21 +2,22 @@
 
 from em_pipelines.interfaces.ui.asked import Asked, Page
 from em_pipelines.interfaces.ui.pages.facts import check_known
-from em_pipelines.retrieval.context.block import ContextQuery, context_block
+from em_pipelines.retrieval.context.block import ContextQuery
+from em_pipelines.retrieval.context.candidates import Candidate, candidates
 
 MOST_HITS = 20
 
 
 def show_playground(asked: Asked) -> Page:
-    """Hits with the shares of their scores, and the context block with its length."""
+    """What search finds, with the shares of the scores and what became of it, and the context block with its length."""
     check_known(asked)
     question = asked.text("q")
-    hits, block = [], None
+    found: list[Candidate] = []
+    block = None
     is_group = asked.text("group") == "1"
     if question:
-        hits = asked.memory.retrieve_memories(question, k=MOST_HITS, as_of=asked.day("as_of"))
         query = ContextQuery(asked.user, question, asked.today, is_group=is_group, as_of=asked.day("as_of"))
-        block = context_block(asked.home, query)
+        found, block = candidates(asked.home, query, MOST_HITS)
     budget = asked.home.settings.context.budget_tokens
     return Page(
         "playground.html",
@@ -25,7 +26,7 @@ def show_playground(asked: Asked) -> Page:
             "q": question,
             "as_of": asked.text("as_of"),
             "is_group": is_group,
-            "hits": hits,
+            "found": found,
             "block": block,
             "budget": budget,
         },

@@ -1,0 +1,1 @@
+"""The encoder that gives texts vectors for search."""
