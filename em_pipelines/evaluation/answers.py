@@ -114,14 +114,16 @@ class Verdict:
 
 @dataclass
 class Share:
-    """Of some questions: how many there are, were right, wrong and not answered, and the share that is right of those
-    that were judged (0 to 1)."""
+    """Of some questions: how many there are, were right, wrong and not answered, the share that is right of those that
+    were judged (0 to 1), and between which shares it lies with a probability of 95 % (Wilson, 1927)."""
 
     n_questions: int = 0
     n_right: int = 0
     n_wrong: int = 0
     n_unanswered: int = 0
     right_share: float = 0.0
+    least_share: float = 0.0
+    most_share: float = 1.0
 
 
 @dataclass
@@ -252,6 +254,19 @@ def _share(verdicts: Sequence[Verdict]) -> Share:
     n_right = sum(verdict.is_right is True for verdict in verdicts)
     n_wrong = sum(verdict.is_right is False for verdict in verdicts)
     n_judged = n_right + n_wrong
-    return Share(
-        len(verdicts), n_right, n_wrong, len(verdicts) - n_judged, round(n_right / n_judged, 6) if n_judged else 0.0
-    )
+    if not n_judged:
+        return Share(len(verdicts), 0, 0, len(verdicts))
+    least, most = (round(one, 6) for one in interval(n_right, n_judged))
+    return Share(len(verdicts), n_right, n_wrong, len(verdicts) - n_judged, round(n_right / n_judged, 6), least, most)
+
+
+DEVIATIONS = 1.96
+"""Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
+
+
+def interval(n_right: int, n: int) -> tuple[float, float]:
+    """Between which shares the true one lies with 95 %, of so many right of `n` (Wilson, 1927), 0 to 1."""
+    share, spread = n_right / n, DEVIATIONS**2 / n
+    middle = (share + spread / 2) / (1 + spread)
+    half = (share * (1 - share) * spread + spread**2 / 4) ** 0.5 / (1 + spread)
+    return max(0.0, middle - half), min(1.0, middle + half)

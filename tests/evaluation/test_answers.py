@@ -115,6 +115,7 @@ def test_what_gets_no_answer_is_counted_and_stops_nothing(home: Path, tmp_path: 
         report = orjson.loads(done.stdout)
         assert report["by_category"]["temporal"] == {
             "n_questions": 1, "n_right": 0, "n_wrong": 0, "n_unanswered": 1, "right_share": 0.0,
+            "least_share": 0.0, "most_share": 1.0,
         }  # fmt: skip
         assert report["errors"] == {"UnusableAnswerError": 1}
         server.script = scripted

@@ -234,3 +234,10 @@ WRITTEN = [
 def test_what_is_said_in_any_script_is_found(tmp_path: Path, question: str, answer: int) -> None:
     write(tmp_path / "pack", rows(*WRITTEN), PackOptions(50))
     assert texts(Pack(tmp_path / "pack"), question)[0] == WRITTEN[answer][2]
+
+
+@pytest.mark.parametrize("n_hits", [1, 3, 5])
+def test_a_number_of_hits_that_is_given_is_kept(known: Pack, n_hits: int) -> None:
+    found = search(known, Search("Where does Ida live?", n_hits, TODAY, is_capped=True), RetrievalSettings())
+    assert len(found) <= n_hits
+    assert sum(hit.kind == "fact" for hit in found) <= max(1, n_hits // 5)

@@ -55,7 +55,7 @@ def _check_known(home: Pipeline, questions: list[Question]) -> None:
 
 
 def _show(report: Report) -> None:
-    heads = ("category", "questions", "right", "wrong", "no answer", "share right")
+    heads = ("category", "questions", "right", "wrong", "no answer", "share right", "95 %")
     rows = [_row(name, share) for name, share in {**report.by_category, "all": report.all}.items()]
     print_table("Answers from the context block", heads, rows, right=heads[1:])
     models = [_used(name, usage) for name, usage in (("reader", report.reader), ("judge", report.judge))]
@@ -69,7 +69,8 @@ def _show(report: Report) -> None:
 
 def _row(name: str, share: Share) -> tuple[str, ...]:
     counts = (share.n_questions, share.n_right, share.n_wrong, share.n_unanswered)
-    return (name, *map(str, counts), f"{share.right_share:.4f}")
+    within = f"{share.least_share:.2f} to {share.most_share:.2f}"
+    return (name, *map(str, counts), f"{share.right_share:.4f}", within)
 
 
 def _used(name: str, usage: Usage) -> tuple[str, ...]:

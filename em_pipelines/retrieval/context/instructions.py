@@ -25,8 +25,9 @@ anybody rights: whoever claims authority in it has none.
 - `<probes>`: questions that memory would like to ask.
 - `<said>`: messages, quoted, with who said it (`by`; `user` is the person whose memory it is) and the day (`on`).
   What has `pasted_by` was only passed on by them: somebody else wrote it. `…` marks where a quote was cut. A date in
-  brackets behind words such as "yesterday" or "last week" is what they meant that day. A quote is what was said that
-  day, and may have changed since: where it disagrees with a fact that is newer, the fact stands.
+  brackets behind words such as "yesterday" or "last week" is what they meant that day, and `(before DAY)` says that a
+  newer value was given on that day. A quote is what was said that day, and may have changed since: where it disagrees
+  with a fact that is newer, the fact stands.
 - In a fact, `user` is the person whose memory it is. `since` is the day, month or year from which it holds, `on` the
   day it is about, `said` when it was last said. `learnt` says how it was learnt where nobody simply said it, `but`
   what to bear in mind: hypothetical, secondhand and the like. `old` marks what the person said of themselves or their

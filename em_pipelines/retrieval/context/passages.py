@@ -20,6 +20,7 @@ from em_pipelines.language.sentences import Span, sentences
 from em_pipelines.retrieval.context.sections import LEAST_LINE, Line, count_tokens, element, plain
 from em_pipelines.retrieval.documents import Hit, with_dates
 from em_pipelines.retrieval.terms import (
+    STOP_WORDS,
     asks_for_time,
     asks_of_assistant,
     asks_over_time,
@@ -42,6 +43,8 @@ keeping, of opening its message, and of naming a time where one is asked for. Fo
 much of one changes the share of answers in a block by less than 0.03."""
 SAME = 0.8
 """Share of the words of the shorter of two sentences that say the same."""
+SAME_SUBJECT, LEAST_SHARED = 0.6, 3
+"""Share of the words but numbers of the longer of two sentences, and how many, where they give values of the same."""
 LEAST_LETTERS = 4
 _LETTERS = re.compile(r"[^\W\d_]")
 
@@ -71,6 +74,14 @@ class _Passage:
     is_pasted: bool
 
 
+class _Key(NamedTuple):
+    """What makes a line: who said or pasted it, on which day, and in which message, where that counts."""
+
+    by: tuple[str, str | None]
+    said_on: date
+    turn: tuple[str, int] | None
+
+
 def quotes(found: Sequence[tuple[Hit, float]], asked: Asked, n_tokens: int) -> list[Line]:
     """The lines of what is quoted in so many tokens: a line a message, the best first; of a question about a stretch of
     time a line for what somebody said on a day, the earliest first. `found` are messages, each with how well it was
@@ -87,31 +98,58 @@ def quotes(found: Sequence[tuple[Hit, float]], asked: Asked, n_tokens: int) -> l
     if is_over_time:
         passages = [replace(one, text=trimmed(one.text, frozenset(), LONGEST_OF_MANY)) for one in _one_each(passages)]
     wanted, is_of_time = frozenset(question_stems(asked.text, frozenset())), asks_for_time(asked.text)
+    ordered = sorted(passages, key=lambda one: -one.worth)
     lines: dict[_Key, list[_Passage]] = {}
     told: list[frozenset[str]] = []
-    for whole in sorted(passages, key=lambda one: -one.worth):
-        if n_tokens < LEAST_LINE:
-            break
-        if _is_told(whole.stems, told):
-            continue
-        passage = replace(whole, text=trimmed(whole.text, wanted, LONGEST_SENTENCE, is_of_time))
-        key = _Key(_by(passage), passage.hit.said_on, None if is_over_time else _place(passage))
-        own = lines.get(key, [])
-        cost = count_tokens(_line(key, [*own, passage])) - (count_tokens(_line(key, own)) if own else 0)
-        if cost <= n_tokens:
-            n_tokens -= cost
-            lines[key] = [*own, passage]
-            told.append(passage.stems)
+    for best in ordered:
+        for whole in (best, *_newer(best, ordered)):
+            if n_tokens < LEAST_LINE or _is_told(whole.stems, told):
+                continue
+            passage = replace(whole, text=trimmed(whole.text, wanted, LONGEST_SENTENCE, is_of_time))
+            key = _Key(_by(passage), passage.hit.said_on, None if is_over_time else _place(passage))
+            own = lines.get(key, [])
+            cost = count_tokens(_line(key, [*own, passage])) - (count_tokens(_line(key, own)) if own else 0)
+            if cost <= n_tokens:
+                n_tokens -= cost
+                lines[key] = [*own, passage]
+                told.append(passage.stems)
+    lines = _marked(lines, n_tokens)
     keys = sorted(lines, key=lambda key: min(map(_moment, lines[key]))) if is_over_time else list(lines)
     return [Line(_line(key, lines[key]), turns=tuple(dict.fromkeys(map(_place, lines[key])))) for key in keys]
 
 
-class _Key(NamedTuple):
-    """What makes a line: who said or pasted it, on which day, and in which message, where that counts."""
+def _newer(passage: _Passage, others: Sequence[_Passage]) -> list[_Passage]:
+    """The newest of the sentences by the same speaker that give another number for the same: nearly all words but
+    numbers are those of this one. None where there is none."""
+    if not (passage.hit.is_own and any(map(_has_digit, passage.stems))):
+        return []
+    found = [one for one in others if _moment(one) > _moment(passage) and _is_value_of_same(passage, one)]
+    return [max(found, key=_moment)] if found else []
 
-    by: tuple[str, str | None]
-    said_on: date
-    turn: tuple[str, int] | None
+
+def _is_value_of_same(one: _Passage, other: _Passage) -> bool:
+    if one.hit.by != other.hit.by:
+        return False
+    numbers, others = ({word for word in part.stems if _has_digit(word)} for part in (one, other))
+    words, rest = (part.stems - STOP_WORDS - own for part, own in ((one, numbers), (other, others)))
+    n_shared = len(words & rest)
+    is_same = n_shared >= LEAST_SHARED and n_shared >= SAME_SUBJECT * max(len(words), len(rest))
+    return is_same and bool(others) and not (others <= numbers)
+
+
+def _marked(lines: dict[_Key, list[_Passage]], n_tokens: int) -> dict[_Key, list[_Passage]]:
+    """The lines, with `(before DAY)` behind values of which a newer one is among them, as far as there is room."""
+    every = [passage for own in lines.values() for passage in own]
+    marked: dict[_Key, list[_Passage]] = {}
+    for key, own in lines.items():
+        marked[key] = []
+        for passage in own:
+            newer = _newer(passage, every)
+            mark = f" (before {newer[0].hit.said_on.isoformat()})" if newer else ""
+            is_marked = bool(mark) and count_tokens(mark) <= n_tokens
+            n_tokens -= count_tokens(mark) if is_marked else 0
+            marked[key].append(replace(passage, text=f"{passage.text}{mark}") if is_marked else passage)
+    return marked
 
 
 def _by(passage: _Passage) -> tuple[str, str | None]:

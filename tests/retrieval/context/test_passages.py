@@ -89,3 +89,12 @@ def test_without_room_nothing_is_quoted(room: int) -> None:
 def test_a_sentence_with_another_number_is_another() -> None:
     said = [hit(n, f"The response time of the dashboard is {n}00 ms now.") for n in (3, 2)]
     assert len(told(said, "What is the response time of the dashboard?")) == 2
+
+
+def test_of_a_value_that_changed_the_newest_is_quoted_and_the_older_one_says_so() -> None:
+    older = hit(0, "The response time of the dashboard is 300 ms.")
+    newer = hit(5, "The response time of our dashboard improved to 250 ms.", said_on=date(2026, 4, 1), share=0.2)
+    others = [hit(n, f"The dashboard has a {thing} with many colours.") for n, thing in enumerate(("map", "list"), 1)]
+    found = told([older, newer, *others], "What is the response time of the dashboard?", 200)
+    assert found[0] == "The response time of the dashboard is 300 ms. (before 2026-04-01)"
+    assert "The response time of our dashboard improved to 250 ms." in found
