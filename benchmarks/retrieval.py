@@ -1,4 +1,5 @@
-"""One user with 100,000 turns: making the pack, opening it, and asking it."""
+"""One user with 100,000 turns: making the pack, opening it, and asking it. Vectors of turns are drawn at random; those
+of questions are made by the built-in encoder."""
 
 import random
 import resource
@@ -10,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from em_pipelines.language.sentence_labels import N_NUMBERS, TextVectors
 from em_pipelines.retrieval.documents import SCHEMA
 from em_pipelines.retrieval.pack import Pack
+from em_pipelines.retrieval.scoring import Vectors
 from em_pipelines.retrieval.search import Search, search
 from em_pipelines.retrieval.settings import RetrievalSettings
 from em_pipelines.retrieval.writing import PackOptions, write
@@ -22,6 +25,7 @@ WORDS_A_TURN = 22
 TURNS_A_SESSION = 20
 N_QUESTIONS = 200
 START = datetime(2024, 1, 1, tzinfo=UTC)
+ENCODER = TextVectors()
 
 
 def main(n_turns: int = N_TURNS) -> None:
@@ -34,7 +38,9 @@ def main(n_turns: int = N_TURNS) -> None:
     with tempfile.TemporaryDirectory(prefix="em-packs-") as folder:
         path, settings = Path(folder, "pack"), RetrievalSettings()
         started = time.perf_counter()
-        write(path, _documents(texts), PackOptions(settings.topics))
+        drawn_at = np.random.default_rng(8).normal(size=(n_turns, N_NUMBERS)).astype(np.float32)
+        rows = drawn_at / np.linalg.norm(drawn_at, axis=1, keepdims=True)
+        write(path, _documents(texts), PackOptions(settings.topics), vectors=Vectors(ENCODER.name, rows, True))
         print(f"pack of {n_turns:,} turns made in {time.perf_counter() - started:.1f} s (at most 60)")
         started = time.perf_counter()
         pack = Pack(path)
@@ -42,7 +48,7 @@ def main(n_turns: int = N_TURNS) -> None:
         print(f"opened and first asked in {(time.perf_counter() - started) * 1e3:.0f} ms (at most 200)")
         taken = sorted(_ask(pack, " ".join(rng.choice(texts).split()[:8]), settings) for _ in range(N_QUESTIONS))
     p50, p99 = (taken[int(len(taken) * share)] * 1e3 for share in (0.5, 0.99))
-    print(f"search p50 {p50:.1f} ms (at most 15), p99 {p99:.1f} ms (at most 40)")
+    print(f"search p50 {p50:.1f} ms of processor (at most 10), p99 {p99:.1f} ms (at most 25)")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB (at most 2)")
 
 
@@ -59,9 +65,9 @@ def _documents(texts: list[str]) -> pa.Table:
 
 
 def _ask(pack: Pack, text: str, settings: RetrievalSettings) -> float:
-    started = time.perf_counter()
-    search(pack, Search(f"When did Ida say {text}?", 10, date(2026, 1, 1)), settings)
-    return time.perf_counter() - started
+    started = time.process_time()
+    search(pack, Search(f"When did Ida say {text}?", 10, date(2026, 1, 1)), settings, ENCODER)
+    return time.process_time() - started
 
 
 if __name__ == "__main__":

@@ -130,20 +130,27 @@ def _warn_of_another(made_by: str | None, name: str) -> None:
 
 def around(likeness: Floats, sessions: Integers) -> Floats:
     """Of each document the mean likeness of its neighbours in the same conversation."""
-    total, n_near = np.zeros_like(likeness), np.zeros_like(likeness)
-    for offset in (*range(-NEAR, 0), *range(1, NEAR + 1)):
-        own = np.arange(max(0, -offset), min(len(likeness), len(likeness) - offset))
-        own = own[sessions[own] == sessions[own + offset]]
-        total[own] += likeness[own + offset]
-        n_near[own] += 1
-    found: Floats = (total / np.maximum(1, n_near)).astype(np.float32)
+    places, starts = np.arange(len(likeness)), _runs_of(sessions)
+    lengths = np.diff(starts, append=len(likeness))
+    first = np.maximum(places - NEAR, np.repeat(starts, lengths))
+    last = np.minimum(places + NEAR + 1, np.repeat(starts + lengths, lengths))
+    sums = np.concatenate([[0.0], np.cumsum(likeness, dtype=np.float64)])
+    found: Floats = ((sums[last] - sums[first] - likeness) / np.maximum(1, last - first - 1)).astype(np.float32)
+    return np.maximum(found, 0, out=found)
+
+
+def _runs_of(sessions: Integers) -> Integers:
+    """Where documents begin that stand side by side and are of one conversation."""
+    found: Integers = np.flatnonzero(np.diff(sessions, prepend=-1) != 0).astype(np.int32)
     return found
 
 
 def best_in_session(values: Floats, sessions: Integers) -> Floats:
     """Of each document the greatest value of any in its conversation."""
     greatest = np.zeros(int(sessions.max(initial=-1)) + 1, np.float32)
-    np.maximum.at(greatest, sessions, values)
+    if len(values):
+        starts = _runs_of(sessions)
+        np.maximum.at(greatest, sessions[starts], np.maximum.reduceat(values, starts))
     found: Floats = greatest[sessions]
     return found
 
