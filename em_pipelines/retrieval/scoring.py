@@ -208,9 +208,11 @@ def _worded(pack: Pack, words: list[int], weights: Weights) -> dict[str, Floats]
 
 
 def _spelt(pack: Pack, text: str, passed_over: frozenset[str]) -> Floats:
-    """By runs of letters in the other words, so that a word is found in another of its forms."""
-    asked = dict.fromkeys(run for word in plain_words(text) if word not in passed_over for run in letter_runs(word))
-    runs = [pack.runs[run] for run in asked if run in pack.runs]
+    """By runs of letters in the other words, so that a word is found in another of its forms. A word of which most runs
+    were never written is another word: its end alone finds nothing."""
+    words = ([pack.runs.get(run) for run in letter_runs(word)] for word in plain_words(text) if word not in passed_over)
+    known = [own for own in words if 2 * own.count(None) <= len(own)]
+    runs = list(dict.fromkeys(run for own in known for run in own if run is not None))
     return scaled(pack.scores("letters", runs)) if runs else _none(pack)
 
 

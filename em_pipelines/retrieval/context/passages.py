@@ -41,6 +41,8 @@ OF_WORDS, OF_KEEPING, OF_OPENING, OF_TIME = 1.0, 0.3, 0.1, 0.2
 """What a sentence is worth beside its message (1 for the best one): of all words of the question, of being surely worth
 keeping, of opening its message, and of naming a time where one is asked for. Found on LoCoMo and BEAM; half or twice as
 much of one changes the share of answers in a block by less than 0.03."""
+LEAST_WORTH = 0.35
+"""Of what the best sentence is worth: below, nothing is quoted though there is room. At 0.55 answers are lost."""
 SAME = 0.8
 """Share of the words of the shorter of two sentences that say the same."""
 SAME_SUBJECT, LEAST_SHARED = 0.6, 3
@@ -99,6 +101,8 @@ def quotes(found: Sequence[tuple[Hit, float]], asked: Asked, n_tokens: int) -> l
         passages = [replace(one, text=trimmed(one.text, frozenset(), LONGEST_OF_MANY)) for one in _one_each(passages)]
     wanted, is_of_time = frozenset(question_stems(asked.text, frozenset())), asks_for_time(asked.text)
     ordered = sorted(passages, key=lambda one: -one.worth)
+    least = LEAST_WORTH * ordered[0].worth if ordered and not is_over_time else 0.0
+    ordered = [one for one in ordered if one.worth >= least]
     lines: dict[_Key, list[_Passage]] = {}
     told: list[frozenset[str]] = []
     for best in ordered:
