@@ -241,11 +241,16 @@ class TextVectors:
 
     def ask(self, text: str) -> Vectors:
         """The vector of a text, of length 1."""
-        model, tokens = opened(self._path)
-        ids = tokens.encode(_prose(text), add_special_tokens=False).ids[:MAX_TEXT_TOKENS]
-        found: Vectors = model.run(None, {"ids": np.array([[CLS, *ids, SEP]], np.int64)})[0][0]
-        length = float(np.linalg.norm(found)) if ids else np.inf
-        return (found / np.float32(length)).astype(np.float32)
+        return _vector_of(self._path, _prose(text))
+
+
+@lru_cache(maxsize=16_384)  # people say the same short things
+def _vector_of(path: Path, prose: str) -> Vectors:
+    model, tokens = opened(path)
+    ids = tokens.encode(prose, add_special_tokens=False).ids[:MAX_TEXT_TOKENS]
+    found: Vectors = model.run(None, {"ids": np.array([[CLS, *ids, SEP]], np.int64)})[0][0]
+    length = float(np.linalg.norm(found)) if ids else np.inf
+    return (found / np.float32(length)).astype(np.float32)
 
 
 def _prose(text: str) -> str:
@@ -259,8 +264,3 @@ def _prose(text: str) -> str:
 @cache
 def _short_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes() + path.with_name(WORD_VECTORS).read_bytes()).hexdigest()[:8]
-
-
-@cache
-def _opened(path: Path):  # type: ignore[no-untyped-def]
-    return opened(path)
