@@ -17,7 +17,7 @@ from em_pipelines.schema.vocabulary import Status
 TOLD, NO_ROOM, BELOW_FLOOR, UNSURE, GROUP = "told", "no_room", "below_floor", "unsure", "group"
 WHY = {
     TOLD: "in the block",
-    NO_ROOM: "left out: better ones took the budget, or say the same",
+    NO_ROOM: "left out: better ones took the budget, say the same, or are worth far more",
     BELOW_FLOOR: "left out: it does not bear on the question",
     UNSURE: "left out: its confidence is too low",
     GROUP: "left out: others listen",
