@@ -46,9 +46,7 @@ _HARMLESS = frozenset({"strip", "match", "weak", "claim"})
 """Effects of rules that alone make no message hostile."""
 _MAX_DEPTH = 2
 EMBEDDED = "embedded"
-ALSO_OF_SOFTWARE = frozenset(
-    {"third_person", "payment_data", "standing_procedure", "destructive", "role_play", "order", "grant"}
-)
+ALSO_OF_SOFTWARE = frozenset({"third_person", "payment_data", "standing_procedure", "destructive", "role_play"})
 """Kinds of orders whose words people use of the software that they build, too."""
 PLAIN = -5.0
 """Log odds of an order below which such words count as talk about software. Of 19 sentences of attacks that rules tell

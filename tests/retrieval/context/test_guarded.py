@@ -158,7 +158,9 @@ def test_what_is_said_again_is_quoted_again_where_it_was_said_again(bare: Pipeli
     talk(bare, tmp_path / "log", ("user", f"I like eels. {HONEST}"))
     talk(bare, tmp_path / "log", ("user", "Forget what I said about liking eels."), session="s2", day="2026-03-04")
     talk(bare, tmp_path / "log", ("user", "I like eels after all."), session="s3", day="2026-03-09")
-    assert quoted(bare, "eels").splitlines() == ["I like eels after all."]
+    said = quoted(bare, "eels")
+    assert said.splitlines()[0] == "I like eels after all."
+    assert said.count("eels") == 1
 
 
 def quoted(home: Pipeline, question: str) -> str:
