@@ -88,38 +88,41 @@ def quotes(found: Sequence[tuple[Hit, float]], asked: Asked, n_tokens: int) -> l
     """The lines of what is quoted in so many tokens: a line a message, the best first; of a question about a stretch of
     time a line for what somebody said on a day, the earliest first. `found` are messages, each with how well it was
     found (1: best)."""
-    is_over_time, is_of_assistant = asks_over_time(asked.text), asks_of_assistant(asked.text)
-    seen = {_key(text) for text in (asked.text, *asked.thread)}
-    hits = [
-        (hit, share)
-        for hit, share in found
-        if hit.session_id is not None and _key(hit.text) not in seen
-        if is_of_assistant or not (is_over_time and hit.is_of_assistant)
-    ]
-    passages = _passages(hits, asked)
-    if is_over_time:
-        passages = [replace(one, text=trimmed(one.text, frozenset(), LONGEST_OF_MANY)) for one in _one_each(passages)]
-    wanted, is_of_time = frozenset(question_stems(asked.text, frozenset())), asks_for_time(asked.text)
-    ordered = sorted(passages, key=lambda one: -one.worth)
-    least = LEAST_WORTH * ordered[0].worth if ordered and not is_over_time else 0.0
-    ordered = [one for one in ordered if one.worth >= least]
+    is_over_time, is_of_time = asks_over_time(asked.text), asks_for_time(asked.text)
+    wanted = frozenset(question_stems(asked.text, frozenset()))
+    ordered = _ordered(found, asked, is_over_time=is_over_time)
     lines: dict[_Key, list[_Passage]] = {}
     told: list[frozenset[str]] = []
-    for best in ordered:
-        for whole in (best, *_newer(best, ordered)):
-            if n_tokens < LEAST_LINE or _is_told(whole.stems, told):
-                continue
-            passage = replace(whole, text=trimmed(whole.text, wanted, LONGEST_SENTENCE, is_of_time))
-            key = _Key(_by(passage), passage.hit.said_on, None if is_over_time else _place(passage))
-            own = lines.get(key, [])
-            cost = count_tokens(_line(key, [*own, passage])) - (count_tokens(_line(key, own)) if own else 0)
-            if cost <= n_tokens:
-                n_tokens -= cost
-                lines[key] = [*own, passage]
-                told.append(passage.stems)
+    for whole in (one for best in ordered for one in (best, *_newer(best, ordered))):
+        if n_tokens < LEAST_LINE:
+            break
+        if _is_told(whole.stems, told):
+            continue
+        passage = replace(whole, text=trimmed(whole.text, wanted, LONGEST_SENTENCE, is_of_time))
+        key = _Key(_by(passage), passage.hit.said_on, None if is_over_time else _place(passage))
+        own = lines.get(key, [])
+        cost = count_tokens(_line(key, [*own, passage])) - (count_tokens(_line(key, own)) if own else 0)
+        if cost <= n_tokens:
+            n_tokens -= cost
+            lines[key] = [*own, passage]
+            told.append(passage.stems)
     lines = _marked(lines, n_tokens)
     keys = sorted(lines, key=lambda key: min(map(_moment, lines[key]))) if is_over_time else list(lines)
     return [Line(_line(key, lines[key]), turns=tuple(dict.fromkeys(map(_place, lines[key])))) for key in keys]
+
+
+def _ordered(found: Sequence[tuple[Hit, float]], asked: Asked, *, is_over_time: bool) -> list[_Passage]:
+    """What may be quoted, the best first: nothing that the conversation has just said, over time one of each message of
+    a person, else nothing that is worth little beside the best."""
+    seen = {_key(text) for text in (asked.text, *asked.thread)}
+    hits = [(hit, share) for hit, share in found if hit.session_id is not None and _key(hit.text) not in seen]
+    if is_over_time and not asks_of_assistant(asked.text):
+        hits = [(hit, share) for hit, share in hits if not hit.is_of_assistant]
+    passages = sorted(_passages(hits, asked), key=lambda one: -one.worth)
+    if is_over_time:
+        each = sorted(_one_each(passages), key=lambda one: -one.worth)
+        return [replace(one, text=trimmed(one.text, frozenset(), LONGEST_OF_MANY)) for one in each]
+    return [one for one in passages if one.worth >= LEAST_WORTH * passages[0].worth]
 
 
 def _newer(passage: _Passage, others: Sequence[_Passage]) -> list[_Passage]:
