@@ -7,16 +7,16 @@ from datetime import date
 from em_pipelines.redaction.veils import hidden
 from em_pipelines.retrieval.context.block import Block, ContextQuery, bearing, context_block, mentioned
 from em_pipelines.retrieval.context.known_facts import Known, known
-from em_pipelines.retrieval.documents import FACT, MESSAGE, Hit, Scores, hits_of
+from em_pipelines.retrieval.documents import MESSAGE, Hit, Scores, hits_of
 from em_pipelines.retrieval.scoring import components, score
 from em_pipelines.retrieval.search import BOTH, Search
 from em_pipelines.retrieval.searchable_home import SearchableHome
 from em_pipelines.retrieval.user_search import ask, opened
 from em_pipelines.schema.vocabulary import Status
 
-TOLD, NO_ROOM, BELOW_FLOOR, UNSURE, GROUP = "told", "no_room", "below_floor", "unsure", "group"
+INCLUDED, NO_ROOM, BELOW_FLOOR, UNSURE, GROUP = "included", "no_room", "below_floor", "unsure", "group"
 WHY = {
-    TOLD: "in the block",
+    INCLUDED: "in the block",
     NO_ROOM: "left out: better ones took the budget, say the same, or are worth far more",
     BELOW_FLOOR: "left out: it does not bear on the question",
     UNSURE: "left out: its confidence is too low",
@@ -56,11 +56,11 @@ def candidates(home: SearchableHome, query: ContextQuery, n_hits: int = 20) -> t
 
     def fate(hit: Hit) -> str:
         if hit.kind == MESSAGE:
-            is_told = (hit.session_id, hit.turn_number) in block.turns
-            return TOLD if is_told else GROUP if query.is_group else NO_ROOM
+            is_included = (hit.session_id, hit.turn_number) in block.turns
+            return INCLUDED if is_included else GROUP if query.is_group else NO_ROOM
         n = numbers.get(hit.edge_id or "")
         if hit.edge_id in block.edge_ids or n is None:
-            return TOLD if hit.edge_id in block.edge_ids else NO_ROOM
+            return INCLUDED if hit.edge_id in block.edge_ids else NO_ROOM
         return _fate_of(facts, n, is_bearing=bool(bears[n]), least=least)
 
     found = [Candidate(hit, fate(hit)) for hit in ask(home, query.user_id, wanted)]
@@ -86,9 +86,7 @@ def _over(home: SearchableHome, query: ContextQuery, today: date) -> Iterator[Ca
         {name: values for name, values in shares.items() if name in {"window", "letters", "answers"}}, weights
     )
     ended = [
-        pack.n_messages + n
-        for n, row in enumerate(pack.facts)
-        if row["status"] in WHY and not row["is_withdrawn"] and row["kind"] == FACT
+        pack.n_messages + n for n, row in enumerate(pack.facts) if row["status"] in WHY and not row["is_withdrawn"]
     ]
     best = sorted((n for n in ended if total[n] > 0), key=lambda n: -total[n])[:MOST_OVER]
     for hit, n in zip(hits_of(pack, best, Scores(total)), best, strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from em_pipelines.pipeline import Pipeline
 from em_pipelines.retrieval.context.block import ContextQuery
-from em_pipelines.retrieval.context.candidates import BELOW_FLOOR, GROUP, NO_ROOM, TOLD, WHY, candidates
+from em_pipelines.retrieval.context.candidates import BELOW_FLOOR, GROUP, INCLUDED, NO_ROOM, WHY, candidates
 from tests.interfaces.cli.conftest import ROOT, call_here
 
 
@@ -19,9 +19,9 @@ def fates(home: Pipeline, text: str, today: date, **more) -> dict[str, str]:
 
 def test_each_candidate_says_what_became_of_it(home: Pipeline, today: date) -> None:
     found = fates(home, "Where does Dana live?", today)
-    assert found["Dana lives in Graz"] == TOLD
-    assert found["My sister Dana lives in Graz."] == TOLD
-    assert found["user lives in Bremen"] == TOLD, "one fact away, and it answers"
+    assert found["Dana lives in Graz"] == INCLUDED
+    assert found["My sister Dana lives in Graz."] == INCLUDED
+    assert found["user lives in Bremen"] == INCLUDED, "one fact away, and it answers"
     far = fates(home, "How was the opera last night?", today)
     assert {far[text] for text in far if text.startswith("user")} <= {BELOW_FLOOR}
 
